@@ -1,0 +1,1 @@
+//! vfs/conformance

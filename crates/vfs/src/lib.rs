@@ -1,0 +1,18 @@
+//! The waist of Stoa: one asynchronous file-system trait, [`Vfs`], and its types.
+//!
+//! Every store implements the trait and every door calls it; neither knows the other. Nothing here does
+//! any IO. Files are addressed by inode number ([`Ino`]), names are bytes ([`Name`]), and every operation has the
+//! meaning POSIX.1-2024 gives it, with the Linux extensions named at each method.
+
+mod attr;
+mod error;
+mod name;
+mod vfs;
+
+pub use attr::{Attr, Entry, Ino, Kind, SetAttr, SetTime, StatFs, Timestamp, NAME_MAX, PERMISSIONS};
+pub use error::{Error, Result};
+pub use name::Name;
+pub use vfs::{
+    Allocate, CachePolicy, Caller, Cookie, DirEntry, DirPage, Handle, Make, Node, OpenFlags, RenameMode, Seek, Vfs,
+    XattrMode,
+};
