@@ -1,0 +1,249 @@
+//! The extents of a file: finding them, and changing them as one edit.
+
+use super::Inner;
+use super::pending::Transaction;
+use super::read::extent_of;
+use crate::record::RecordKey;
+use crate::{Content, Error, Extent, Result};
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+use stoa_vfs::Ino;
+
+/// A file with more extents than this is not held in memory whole; its extents are read as they are needed.
+const HELD_MAX: usize = 8192;
+
+/// Extents read at a time for a file that is not held whole.
+const PAGE: usize = 64;
+
+/// All extents of one file, by the offset after them. Changed only under the exclusive lock of the inode.
+#[derive(Debug, Default)]
+pub(super) struct Held(Mutex<BTreeMap<u64, Extent>>);
+
+/// Weighs what the cache holds by its bytes.
+#[derive(Debug, Clone)]
+pub(super) struct Weigh;
+
+impl quick_cache::Weighter<Ino, Option<Arc<Held>>> for Weigh {
+    fn weight(&self, _: &Ino, held: &Option<Arc<Held>>) -> u64 {
+        let extents = held.as_ref().map_or(0, |held| held.0.lock().values().map(extent_bytes).sum());
+        64 + extents
+    }
+}
+
+fn extent_bytes(extent: &Extent) -> u64 {
+    let own = match &extent.content {
+        Content::Hole => 0,
+        Content::Inline(bytes) => bytes.len(),
+        Content::Stored(run) => size_of_val(run.frames.as_slice()),
+    };
+    u64::try_from(own + size_of::<Extent>() + 32).unwrap_or(u64::MAX)
+}
+
+impl Inner {
+    /// The extents that cover `range`, cut to it and to the size of the file.
+    pub(super) async fn extents_of(&self, ino: Ino, range: Range<u64>) -> Result<Vec<Extent>> {
+        let _unchanged = self.locks.shared(&[ino]).await;
+        let size = self.locked_inode(ino).await?.size;
+        self.locked_extents_of(ino, range.start..range.end.min(size)).await
+    }
+
+    /// Like [`Inner::extents_of`], of a range within the size, when the lock is held.
+    pub(super) async fn locked_extents_of(&self, ino: Ino, range: Range<u64>) -> Result<Vec<Extent>> {
+        let found = self.touching(ino, &range).await?;
+        let cut: Vec<Extent> = found.iter().filter_map(|extent| extent.slice(&range)).collect();
+        check_cover(ino, &range, cut.iter())?;
+        Ok(cut)
+    }
+
+    /// The extents that touch `range`, whole. The lock is held.
+    async fn touching(&self, ino: Ino, range: &Range<u64>) -> Result<Vec<Extent>> {
+        if range.start >= range.end {
+            return Ok(Vec::new());
+        }
+        if let Some(held) = self.held(ino).await? {
+            let held = held.0.lock();
+            let from_start = held.range(range.start + 1..).map(|(_, extent)| extent);
+            return Ok(from_start.take_while(|extent| extent.offset < range.end).cloned().collect());
+        }
+        let (_, end) = RecordKey::all_about(b'e', ino.0);
+        let mut extents: Vec<Extent> = Vec::new();
+        let mut next = range.start;
+        while next < range.end {
+            let start = RecordKey::Extent(ino, next + 1).encode();
+            let page = self.scan(start..end.clone(), PAGE).await?;
+            let last = page.len() < PAGE;
+            for (key, value) in page {
+                let extent = extent_of(ino, &key, value)?;
+                next = extent.end();
+                if extent.offset < range.end {
+                    extents.push(extent);
+                }
+            }
+            if last {
+                break;
+            }
+        }
+        Ok(extents)
+    }
+
+    /// All extents of a file, if it has not too many to hold.
+    async fn held(&self, ino: Ino) -> Result<Option<Arc<Held>>> {
+        if let Some(held) = self.cached.extents.get(&ino) {
+            return Ok(held);
+        }
+        let (start, end) = RecordKey::all_about(b'e', ino.0);
+        let records = self.scan(start..end, HELD_MAX + 1).await?;
+        let held = if records.len() > HELD_MAX {
+            None
+        } else {
+            let extents: Result<BTreeMap<u64, Extent>> = records
+                .into_iter()
+                .map(|(key, value)| extent_of(ino, &key, value).map(|extent| (extent.end(), extent)))
+                .collect();
+            Some(Arc::new(Held(Mutex::new(extents?))))
+        };
+        self.cached.extents.insert(ino, held.clone());
+        Ok(held)
+    }
+
+    /// A file that was just made has no extents; nobody needs to look.
+    pub(super) fn hold_none(&self, ino: Ino) {
+        self.cached.extents.insert(ino, Some(Arc::default()));
+    }
+
+    /// Brings what is held of a file up to an edit that was done.
+    pub(super) fn hold_edited(&self, ino: Ino, edit: &Edit) {
+        let Some(held) = self.cached.extents.get(&ino) else { return };
+        let Some(held) = held else { return };
+        let len = {
+            let mut held = held.0.lock();
+            for extent in edit.removed() {
+                held.remove(&extent.end());
+            }
+            for extent in edit.added() {
+                held.insert(extent.end(), extent.clone());
+            }
+            held.len()
+        };
+        // Inserted again, so that it is weighed again.
+        self.cached.extents.insert(ino, (len <= HELD_MAX).then_some(held));
+    }
+}
+
+/// A change of a file's extents, worked out in memory. The file's exclusive lock is held while it lives.
+#[derive(Debug)]
+pub(super) struct Edit {
+    ino: Ino,
+    /// What the file has, of what was looked at, by offset.
+    before: BTreeMap<u64, Extent>,
+    /// What it is to have instead.
+    after: BTreeMap<u64, Extent>,
+    looked_at: Looked,
+}
+
+/// Ranges that an edit has read already.
+#[derive(Debug, Default)]
+struct Looked(BTreeSet<(u64, u64)>);
+
+impl Looked {
+    fn has(&self, range: &Range<u64>) -> bool {
+        self.0.range(..=(range.start, u64::MAX)).next_back().is_some_and(|(_, end)| *end >= range.end)
+    }
+}
+
+impl Edit {
+    pub(super) fn new(ino: Ino) -> Self {
+        Self { ino, before: BTreeMap::new(), after: BTreeMap::new(), looked_at: Looked::default() }
+    }
+
+    /// Reads the extents that touch `range`, if that was not done yet.
+    pub(super) async fn look_at(&mut self, inner: &Inner, range: &Range<u64>) -> Result<()> {
+        if range.start >= range.end || self.looked_at.has(range) {
+            return Ok(());
+        }
+        for extent in inner.touching(self.ino, range).await? {
+            if !self.before.contains_key(&extent.offset) {
+                self.before.insert(extent.offset, extent.clone());
+                self.after.insert(extent.offset, extent);
+            }
+        }
+        self.looked_at.0.insert((range.start, range.end));
+        Ok(())
+    }
+
+    /// Takes away what is in `range`, which was looked at; returns it.
+    pub(super) fn clear(&mut self, range: &Range<u64>) -> Vec<Extent> {
+        let first = self.after.range(..range.start).next_back().filter(|(_, extent)| extent.end() > range.start);
+        let touched: Vec<u64> =
+            first.into_iter().chain(self.after.range(range.clone())).map(|(offset, _)| *offset).collect();
+        let mut cleared = Vec::with_capacity(touched.len());
+        for offset in touched {
+            let Some(extent) = self.after.remove(&offset) else { continue };
+            cleared.extend(extent.slice(range));
+            for rest in [extent.slice(&(0..range.start)), extent.slice(&(range.end..u64::MAX))].into_iter().flatten() {
+                self.after.insert(rest.offset, rest);
+            }
+        }
+        cleared
+    }
+
+    /// Puts an extent in the place of what was there, which was looked at.
+    pub(super) fn put(&mut self, extent: Extent) {
+        self.clear(&extent.range());
+        self.after.insert(extent.offset, extent);
+    }
+
+    /// Puts an extent where nothing is.
+    pub(super) fn put_free(&mut self, extent: Extent) {
+        self.after.insert(extent.offset, extent);
+    }
+
+    /// # Errors
+    /// [`Error::Corrupt`] unless the extents cover `range`, which was looked at or put.
+    pub(super) fn check_cover(&self, range: &Range<u64>) -> Result<()> {
+        let first = self.after.range(..range.start).next_back().filter(|(_, extent)| extent.end() > range.start);
+        let touching = first.into_iter().chain(self.after.range(range.clone()));
+        let cut: Vec<Extent> = touching.filter_map(|(_, extent)| extent.slice(range)).collect();
+        check_cover(self.ino, range, cut.iter())
+    }
+
+    fn removed(&self) -> impl Iterator<Item = &Extent> {
+        self.before.values().filter(|extent| self.after.get(&extent.offset) != Some(extent))
+    }
+
+    fn added(&self) -> impl Iterator<Item = &Extent> {
+        self.after.values().filter(|extent| self.before.get(&extent.offset) != Some(extent))
+    }
+
+    /// Writes the difference into a transaction; returns how the bytes of data changed.
+    pub(super) fn record(&self, transaction: &mut Transaction) -> i64 {
+        let mut bytes = 0_i64;
+        for extent in self.removed() {
+            transaction.remove_extent(self.ino, extent);
+            bytes = bytes.saturating_sub_unsigned(extent.data_bytes());
+        }
+        // After the removals: an extent that shrank at its start keeps its key.
+        for extent in self.added() {
+            transaction.add_extent(self.ino, extent);
+            bytes = bytes.saturating_add_unsigned(extent.data_bytes());
+        }
+        bytes
+    }
+}
+
+/// A range inside a file's size with neither extent nor hole is an error, never zeros.
+fn check_cover<'a>(ino: Ino, range: &Range<u64>, extents: impl Iterator<Item = &'a Extent>) -> Result<()> {
+    let mut next = range.start;
+    for extent in extents {
+        if extent.offset != next {
+            break;
+        }
+        next = extent.end();
+    }
+    if next >= range.end {
+        return Ok(());
+    }
+    Err(Error::Corrupt(format!("inode {ino} has neither data nor a hole at offset {next}")))
+}

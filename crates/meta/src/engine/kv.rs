@@ -1,0 +1,163 @@
+//! The ordered key-value store in the bucket: SlateDB, and nothing else in Stoa knows it.
+//!
+//! SlateDB polls, flushes, compacts and collects on timers of its own; an idle volume must not touch the store, so all of them are
+//! off, and [`Kv::flush`] and [`super::upkeep`] do that work when there is some.
+
+use crate::record::Key;
+use crate::{Error, Result};
+use bytes::Bytes;
+use object_store::ObjectStore;
+use object_store::path::Path;
+use slatedb::admin::{Admin, AdminBuilder};
+use slatedb::config::{CloseOptions, FlushOptions, FlushType, ScanOptions, Settings};
+use slatedb::db_cache::moka::{MokaCache, MokaCacheOptions};
+use slatedb::{CloseReason, Db, DbIterator, DbSnapshot, ErrorKind, WriteBatch};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Where the engine keeps its files, under the prefix of the volume.
+const FOLDER: &str = "meta";
+
+/// Longer than any mount lives: the timer that it stands for is off.
+const NEVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
+/// Bytes of records in memory before they become a sorted table.
+const TABLE_BYTES: usize = 32 << 20;
+
+/// Bytes that a scan asks for in one request.
+const SCAN_AHEAD_BYTES: usize = 1 << 20;
+
+/// Requests that a scan has under way at once.
+const SCAN_FETCHES: usize = 4;
+
+/// An open key-value store, and the only writer of it.
+pub(super) struct Kv {
+    db: Db,
+    admin: Admin,
+}
+
+impl Kv {
+    /// Opens the store, or makes it, and shuts out whoever had it open.
+    pub(super) async fn open(store: Arc<dyn ObjectStore>, cache_bytes: u64) -> Result<Self> {
+        let settings = Settings {
+            flush_interval: None,
+            manifest_poll_interval: NEVER,
+            l0_sst_size_bytes: TABLE_BYTES,
+            max_unflushed_bytes: TABLE_BYTES * 8,
+            // Half of what stalls writers is where upkeep starts to compact.
+            l0_max_ssts: super::upkeep::TABLES_MAX,
+            l0_max_ssts_per_key: super::upkeep::TABLES_MAX,
+            compactor_options: None,
+            garbage_collector_options: None,
+            ..Settings::default()
+        };
+        let cache = MokaCache::new_with_opts(MokaCacheOptions { max_capacity: cache_bytes, ..MokaCacheOptions::default() });
+        let db = Db::builder(Path::from(FOLDER), Arc::clone(&store))
+            .with_settings(settings)
+            .with_db_cache(Arc::new(cache), 0)
+            .build()
+            .await
+            .map_err(translate)?;
+        let admin = AdminBuilder::new(Path::from(FOLDER), store).build();
+        Ok(Self { db, admin })
+    }
+
+    /// The value of `key`.
+    pub(super) async fn get(&self, key: &Key) -> Result<Option<Bytes>> {
+        self.db.get(key).await.map_err(translate)
+    }
+
+    /// Up to `count` records of `range`, in order.
+    pub(super) async fn scan(&self, range: Range<Key>, count: usize) -> Result<Vec<(Key, Bytes)>> {
+        if range.start >= range.end {
+            return Ok(Vec::new());
+        }
+        gather(self.db.scan_with_options(range, &scan_options()).await, count).await
+    }
+
+    /// The records as they are now, whatever is written later.
+    pub(super) fn snapshot(&self) -> Result<Snapshot> {
+        self.db.snapshot().map(Snapshot).map_err(translate)
+    }
+
+    /// Makes the changes visible, all at once; [`Kv::flush`] makes them durable.
+    pub(super) async fn write(&self, changes: impl IntoIterator<Item = (Key, Option<Bytes>)>) -> Result<()> {
+        let mut batch = WriteBatch::new();
+        for (key, value) in changes {
+            match value {
+                Some(value) => batch.put(key, value),
+                None => batch.delete(key),
+            }
+        }
+        self.db.write(batch).await.map_err(translate)?;
+        Ok(())
+    }
+
+    /// Returns once all that was written is in the object store.
+    pub(super) async fn flush(&self) -> Result<()> {
+        self.db.flush().await.map_err(translate)
+    }
+
+    /// Tables not merged yet: reads get slower with their number, and writes wait at [`super::upkeep::TABLES_MAX`].
+    pub(super) fn unmerged_tables(&self) -> usize {
+        self.db.manifest().l0().len()
+    }
+
+    /// Sees what a compaction did.
+    pub(super) async fn refresh(&self) -> Result<()> {
+        self.db.refresh_manifest().await.map_err(translate)
+    }
+
+    /// Compaction and collection of the engine's own files.
+    pub(super) fn admin(&self) -> &Admin {
+        &self.admin
+    }
+
+    /// Writes what is in memory as a table, so that the next open has no log to replay, and closes.
+    pub(super) async fn close(&self) -> Result<()> {
+        self.db.flush_with_options(FlushOptions { flush_type: FlushType::MemTable }).await.map_err(translate)?;
+        self.db.close_with_options(CloseOptions::default().with_flush_type(None)).await.map_err(translate)
+    }
+}
+
+/// The records of one moment.
+pub(super) struct Snapshot(Arc<DbSnapshot>);
+
+impl Snapshot {
+    /// Up to `count` records of `range`, in order.
+    pub(super) async fn scan(&self, range: Range<Key>, count: usize) -> Result<Vec<(Key, Bytes)>> {
+        gather(self.0.scan_with_options(range, &scan_options()).await, count).await
+    }
+}
+
+fn scan_options() -> ScanOptions {
+    ScanOptions { read_ahead_bytes: SCAN_AHEAD_BYTES, max_fetch_tasks: SCAN_FETCHES, cache_blocks: true, ..ScanOptions::default() }
+}
+
+async fn gather(found: std::result::Result<DbIterator, slatedb::Error>, count: usize) -> Result<Vec<(Key, Bytes)>> {
+    let mut found = found.map_err(translate)?;
+    let mut records = Vec::new();
+    while records.len() < count {
+        match found.next().await.map_err(translate)? {
+            Some(record) => records.push((record.key, record.value)),
+            None => break,
+        }
+    }
+    Ok(records)
+}
+
+impl std::fmt::Debug for Kv {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Kv").finish_non_exhaustive()
+    }
+}
+
+/// Says what an error of SlateDB means here.
+pub(super) fn translate(error: slatedb::Error) -> Error {
+    match error.kind() {
+        ErrorKind::Closed(CloseReason::Fenced) => Error::Fenced,
+        ErrorKind::Data => Error::Corrupt(error.to_string()),
+        _ => Error::Engine(error.to_string()),
+    }
+}

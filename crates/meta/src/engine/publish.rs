@@ -1,0 +1,175 @@
+//! Publishing: the one way in which extents and sizes come to be.
+
+use super::Inner;
+use super::extents::Edit;
+use super::names::Changing;
+use crate::record::{Inode, RecordKey};
+use crate::{Content, Extent, FileUpdate, NewSegment, Result};
+use std::ops::Range;
+use std::sync::Arc;
+use stoa_vfs::{Error as FileError, Ino, Kind, Timestamp};
+
+/// Extents taken from an unnamed file in one transaction.
+const REAP_EXTENTS: u64 = 4096;
+
+impl Inner {
+    pub(super) async fn publish_files(self: &Arc<Self>, segments: &[NewSegment], files: Vec<FileUpdate>) -> Result<()> {
+        self.admit().await?;
+        if !segments.is_empty() {
+            // Before any extent names them: both are pending in order, and a commit takes all that is pending.
+            let mut changing = Changing::default();
+            for segment in segments {
+                changing.transaction.add_segment(*segment);
+            }
+            self.finish(changing);
+        }
+        for file in files {
+            match self.publish_file(file).await {
+                Err(crate::Error::File(FileError::Stale)) => {}
+                other => other?,
+            }
+        }
+        Ok(())
+    }
+
+    async fn publish_file(&self, file: FileUpdate) -> Result<()> {
+        let ino = file.ino;
+        let _locked = self.locks.exclusive(&[ino]).await;
+        let inode = self.locked_inode(ino).await?;
+        let mut edit = Edit::new(ino);
+        for extent in file.extents {
+            edit.look_at(self, &(extent.offset..extent.end().min(inode.size))).await?;
+            edit.put(extent);
+        }
+        if file.size < inode.size {
+            edit.look_at(self, &(file.size..inode.size)).await?;
+            edit.clear(&(file.size..u64::MAX));
+        }
+        edit.check_cover(&(inode.size.min(file.size)..file.size))?;
+        let mtime = file.modified.unwrap_or(inode.mtime);
+        let ctime = file.modified.map_or(inode.ctime, |time| time.max(inode.ctime));
+        self.finish_edit(ino, &edit, Inode { size: file.size, mtime, ctime, ..(*inode).clone() });
+        Ok(())
+    }
+
+    /// Does an edit together with a change of the inode. The exclusive lock is held.
+    pub(super) fn finish_edit(&self, ino: Ino, edit: &Edit, inode: Inode) {
+        let mut changing = Changing::default();
+        self.finish_edit_with(changing_edit(&mut changing, ino, edit, inode), edit, changing);
+    }
+
+    pub(super) fn finish_edit_with(&self, ino: Ino, edit: &Edit, changing: Changing) {
+        self.finish(changing);
+        self.hold_edited(ino, edit);
+    }
+
+    pub(super) async fn replace_extents(self: &Arc<Self>, ino: Ino, old: &[Extent], new: Vec<Extent>) -> Result<bool> {
+        self.admit().await?;
+        let (Some(first), Some(last)) = (old.first(), old.last()) else { return Ok(true) };
+        let range = first.offset..last.end();
+        let _locked = self.locks.exclusive(&[ino]).await;
+        let inode = match self.locked_inode(ino).await {
+            Err(crate::Error::File(FileError::Stale)) => return Ok(false),
+            inode => inode?,
+        };
+        if inode.size < range.end || self.locked_extents_of(ino, range.clone()).await? != old {
+            return Ok(false);
+        }
+        let mut edit = Edit::new(ino);
+        edit.look_at(self, &range).await?;
+        for extent in new {
+            edit.put(extent);
+        }
+        edit.check_cover(&range)?;
+        self.finish_edit(ino, &edit, (*inode).clone());
+        Ok(true)
+    }
+
+    pub(super) async fn clone_extents(self: &Arc<Self>, ino: Ino, offset: u64, to: Ino, to_offset: u64, len: u64) -> Result<()> {
+        self.admit().await?;
+        let _locked = self.locks.exclusive(&[ino, to]).await;
+        let source = self.locked_inode(ino).await?;
+        let target = self.locked_inode(to).await?;
+        let end = offset.checked_add(len).filter(|end| *end <= source.size);
+        let end = end.ok_or(FileError::Invalid("the range to clone is beyond the end of the file"))?;
+        let to_end = to_offset.checked_add(len).ok_or(FileError::TooLarge)?;
+        let cloned = self.locked_extents_of(ino, offset..end).await?;
+        let mut edit = Edit::new(to);
+        edit.look_at(self, &(to_offset..to_end.min(target.size))).await?;
+        if to_offset > target.size {
+            edit.put(hole(target.size..to_offset));
+        }
+        let mut changing = Changing::default();
+        for extent in cloned {
+            if let (Some(segment), true) = (extent.segment(), ino != to) {
+                changing.transaction.put(&RecordKey::Shared(segment, to), bytes::Bytes::from_static(&[1]));
+            }
+            let at = to_offset + (extent.offset - offset);
+            edit.put(extent.at(at));
+        }
+        let now = Timestamp::now();
+        let inode = Inode { size: target.size.max(to_end), mtime: now, ctime: now, ..(*target).clone() };
+        let to = changing_edit(&mut changing, to, &edit, inode);
+        self.finish_edit_with(to, &edit, changing);
+        Ok(())
+    }
+
+    /// Removes an inode without names, the end of a large file first, in bounded steps.
+    pub(super) async fn reap_inode(self: &Arc<Self>, ino: Ino) -> Result<()> {
+        loop {
+            self.admit().await?;
+            let _locked = self.locks.exclusive(&[ino]).await;
+            let inode = match self.locked_inode(ino).await {
+                Err(crate::Error::File(FileError::Stale)) => return Ok(()),
+                inode => inode?,
+            };
+            if !inode.is_unlinked() {
+                return Ok(());
+            }
+            if inode.kind == Kind::Regular && inode.size > 0 {
+                self.shorten(ino, &inode).await?;
+                continue;
+            }
+            let mut changing = Changing::default();
+            let (start, end) = RecordKey::all_about(b'x', ino.0);
+            if inode.flags & Inode::XATTR != 0 {
+                let transaction = &mut changing.transaction;
+                self.scan_all(start..end, |key, _| {
+                    transaction.remove_key(key);
+                    Ok(())
+                })
+                .await?;
+            }
+            changing.transaction.remove(&RecordKey::Orphan(ino));
+            changing.transaction.count_inodes(-1);
+            changing.remove_inode(ino);
+            self.finish(changing);
+            self.cached.extents.remove(&ino);
+            return Ok(());
+        }
+    }
+
+    /// Cuts up to [`REAP_EXTENTS`] extents from the end of a file that nobody can open any more.
+    async fn shorten(&self, ino: Ino, inode: &Inode) -> Result<()> {
+        let extents = self.locked_extents_of(ino, 0..inode.size).await?;
+        let keep = extents.len().saturating_sub(usize::try_from(REAP_EXTENTS).unwrap_or(usize::MAX));
+        let size = extents.get(keep).map_or(0, |first_cut| first_cut.offset);
+        let mut edit = Edit::new(ino);
+        edit.look_at(self, &(size..inode.size)).await?;
+        edit.clear(&(size..u64::MAX));
+        self.finish_edit(ino, &edit, Inode { size, ..inode.clone() });
+        Ok(())
+    }
+}
+
+/// Gathers an edit and the inode that goes with it.
+pub(super) fn changing_edit(changing: &mut Changing, ino: Ino, edit: &Edit, mut inode: Inode) -> Ino {
+    let bytes = edit.record(&mut changing.transaction);
+    inode.data_bytes = inode.data_bytes.saturating_add_signed(bytes);
+    changing.put_inode(ino, inode);
+    ino
+}
+
+pub(super) fn hole(range: Range<u64>) -> Extent {
+    Extent { offset: range.start, len: range.end - range.start, content: Content::Hole }
+}

@@ -1,0 +1,173 @@
+//! Reading records: from memory, from pending changes, from the key-value store, in this order.
+
+use super::Inner;
+use crate::record::{Bucket, Inode, Key, Malformed, RecordKey, decode_extent};
+use crate::{Error, Extent, Result};
+use bytes::Bytes;
+use quick_cache::sync::Cache;
+use std::ops::Range;
+use std::sync::Arc;
+use stoa_vfs::{Ino, Kind, Name};
+
+/// What one cached inode or bucket takes in memory, roughly, in bytes.
+const RECORD_BYTES: u64 = 512;
+
+/// Records read at a time by a scan.
+const SCAN_PAGE: usize = 1024;
+
+/// Decoded records. Replaced only under the lock of the inode they belong to.
+#[derive(Debug)]
+pub(super) struct Cached {
+    pub(super) inodes: Cache<Ino, Arc<Inode>>,
+    /// By directory and hash; an empty bucket is a name that is known not to exist.
+    pub(super) buckets: Cache<(Ino, u64), Arc<Bucket>>,
+    /// Complete lists of extents; `None` for a file that has too many.
+    pub(super) extents: Cache<Ino, Option<Arc<super::extents::Held>>, super::extents::Weigh>,
+}
+
+impl Cached {
+    pub(super) fn new(memory_bytes: u64) -> Self {
+        let share = memory_bytes / 3;
+        let items = usize::try_from(share / RECORD_BYTES).unwrap_or(usize::MAX).max(1024);
+        Self {
+            inodes: Cache::new(items),
+            buckets: Cache::new(items),
+            extents: Cache::with_weighter(items / 8 + 64, share.max(1 << 20), super::extents::Weigh),
+        }
+    }
+}
+
+impl Inner {
+    /// The value of a record, with pending changes.
+    pub(super) async fn value(&self, key: &RecordKey) -> Result<Option<Bytes>> {
+        let key = key.encode();
+        match self.pending.get(&key) {
+            Some(value) => Ok(value),
+            None => self.kv.get(&key).await,
+        }
+    }
+
+    /// Up to `count` records of `range`, in order, with pending changes. What is in the range must be locked against changes.
+    pub(super) async fn scan(&self, range: Range<Key>, count: usize) -> Result<Vec<(Key, Bytes)>> {
+        let pending = self.pending.range(&range);
+        // Every pending removal can hide a stored record.
+        let removals = pending.values().filter(|value| value.is_none()).count();
+        let stored = self.kv.scan(range, count.saturating_add(removals)).await?;
+        let mut records = Vec::with_capacity(stored.len());
+        let mut pending = pending.into_iter().peekable();
+        for (key, value) in stored {
+            while let Some((before, change)) = pending.next_if(|(pending, _)| *pending < key) {
+                records.extend(change.map(|value| (before, value)));
+            }
+            match pending.next_if(|(pending, _)| *pending == key) {
+                Some((key, change)) => records.extend(change.map(|value| (key, value))),
+                None => records.push((key, value)),
+            }
+        }
+        records.extend(pending.filter_map(|(key, change)| change.map(|value| (key, value))));
+        records.truncate(count);
+        Ok(records)
+    }
+
+    /// Every record of `range`, a page at a time.
+    pub(super) async fn scan_all(
+        &self,
+        mut range: Range<Key>,
+        mut each: impl FnMut(Key, Bytes) -> Result<()> + Send,
+    ) -> Result<()> {
+        loop {
+            let page = self.scan(range.clone(), SCAN_PAGE).await?;
+            let full = page.len() == SCAN_PAGE;
+            if let Some((last, _)) = page.last() {
+                range.start = successor(last);
+            }
+            for (key, value) in page {
+                each(key, value)?;
+            }
+            if !full {
+                return Ok(());
+            }
+        }
+    }
+
+    /// An inode that exists. Does not lock; the caller either holds its lock or can live with one that just changed.
+    pub(super) async fn inode(&self, ino: Ino) -> Result<Arc<Inode>> {
+        if let Some(inode) = self.cached.inodes.get(&ino) {
+            return Ok(inode);
+        }
+        let _unchanged = self.locks.shared(&[ino]).await;
+        self.locked_inode(ino).await
+    }
+
+    /// An inode that exists, whose lock the caller holds.
+    pub(super) async fn locked_inode(&self, ino: Ino) -> Result<Arc<Inode>> {
+        if let Some(inode) = self.cached.inodes.get(&ino) {
+            return Ok(inode);
+        }
+        let value = self.value(&RecordKey::Inode(ino)).await?.ok_or(stoa_vfs::Error::Stale)?;
+        let inode = Arc::new(Inode::decode(value).map_err(|error| bad("inode", ino, &error))?);
+        self.cached.inodes.insert(ino, Arc::clone(&inode));
+        Ok(inode)
+    }
+
+    /// Like [`Inner::locked_inode`], of a directory.
+    pub(super) async fn locked_directory(&self, ino: Ino) -> Result<Arc<Inode>> {
+        let inode = self.locked_inode(ino).await?;
+        if inode.kind == Kind::Directory { Ok(inode) } else { Err(stoa_vfs::Error::NotDirectory.into()) }
+    }
+
+    /// The entries of `parent` whose names have `hash`.
+    pub(super) async fn bucket(&self, parent: Ino, hash: u64) -> Result<Arc<Bucket>> {
+        if let Some(bucket) = self.cached.buckets.get(&(parent, hash)) {
+            return Ok(bucket);
+        }
+        let _unchanged = self.locks.shared(&[parent]).await;
+        self.locked_bucket(parent, hash).await
+    }
+
+    /// Like [`Inner::bucket`], when the caller holds the lock of `parent`.
+    pub(super) async fn locked_bucket(&self, parent: Ino, hash: u64) -> Result<Arc<Bucket>> {
+        if let Some(bucket) = self.cached.buckets.get(&(parent, hash)) {
+            return Ok(bucket);
+        }
+        let bucket = match self.value(&RecordKey::Bucket(parent, hash)).await? {
+            Some(value) => Bucket::decode(value).map_err(|error| bad("directory", parent, &error))?,
+            None => Bucket::default(),
+        };
+        let bucket = Arc::new(bucket);
+        self.cached.buckets.insert((parent, hash), Arc::clone(&bucket));
+        Ok(bucket)
+    }
+
+    /// The inode that `name` in `parent` names. Does not lock.
+    pub(super) async fn find(&self, parent: Ino, name: &Name) -> Result<Option<(Ino, Kind)>> {
+        let bucket = self.bucket(parent, self.hash(name)).await?;
+        Ok(bucket.find(name).map(|dentry| (dentry.ino, dentry.kind)))
+    }
+
+    /// Like [`Inner::find`], when the caller holds the lock of `parent`.
+    pub(super) async fn locked_find(&self, parent: Ino, name: &Name) -> Result<Option<(Ino, Kind)>> {
+        let bucket = self.locked_bucket(parent, self.hash(name)).await?;
+        Ok(bucket.find(name).map(|dentry| (dentry.ino, dentry.kind)))
+    }
+}
+
+/// The first key after `key`.
+pub(super) fn successor(key: &Key) -> Key {
+    let mut next = Vec::with_capacity(key.len() + 1);
+    next.extend_from_slice(key);
+    next.push(0);
+    next.into()
+}
+
+/// Reads an extent record.
+pub(super) fn extent_of(ino: Ino, key: &Key, value: Bytes) -> Result<Extent> {
+    match RecordKey::decode(key).map_err(|error| bad("extent", ino, &error))? {
+        RecordKey::Extent(_, end) => decode_extent(end, value).map_err(|error| bad("extent", ino, &error)),
+        _ => Err(bad("extent", ino, &Malformed("another kind of record among extents"))),
+    }
+}
+
+pub(super) fn bad(what: &str, ino: Ino, error: &Malformed) -> Error {
+    Error::Corrupt(format!("{what} record of inode {ino}: {error}"))
+}
