@@ -4,12 +4,14 @@
 //! any IO. Files are addressed by inode number ([`Ino`]), names are bytes ([`Name`]), and every operation has the
 //! meaning POSIX.1-2024 gives it, with the Linux extensions named at each method.
 
+mod acl;
 mod attr;
 mod error;
 mod name;
 mod vfs;
 
-pub use attr::{Attr, Entry, Ino, Kind, SetAttr, SetTime, StatFs, Timestamp, NAME_MAX, PERMISSIONS};
+pub use acl::{ACL_ACCESS, ACL_DEFAULT, Acl, AclEntry, AclTag, Inherited};
+pub use attr::{Attr, Entry, Ino, Kind, NAME_MAX, PERMISSIONS, SetAttr, SetTime, StatFs, Timestamp};
 pub use error::{Error, Result};
 pub use name::Name;
 pub use vfs::{

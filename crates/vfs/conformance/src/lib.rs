@@ -1,1 +1,5 @@
-//! vfs/conformance
+//! What every store must do, and the in-memory [`Model`] that obviously does it.
+
+pub mod model;
+
+pub use model::Model;
