@@ -1,0 +1,203 @@
+//! What an error of a provider means: the one place that looks into it.
+//!
+//! `object_store` keeps the HTTP status of an answer in a private type; what is left of it is its text. The texts
+//! matched here are those of the pinned version, and the conformance tests against the S3 test server guard them.
+
+use crate::fault::Killed;
+use crate::redact;
+use object_store::Error;
+use object_store::client::{HttpError, HttpErrorKind};
+use std::io;
+
+/// What an error means for the one who asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// There is no such object.
+    NotFound,
+    /// There is no such bucket (any more).
+    BucketGone,
+    /// A create met an object.
+    Exists,
+    /// A condition on the tag did not hold.
+    Precondition,
+    /// A conditional read found nothing newer.
+    NotModified,
+    /// The credentials are good, but this is not allowed.
+    Denied,
+    /// The credentials are wrong, expired or missing.
+    Credentials,
+    /// The bucket lives in another region or behind another endpoint.
+    WrongRegion,
+    /// The endpoint can't be reached.
+    Unreachable,
+    /// The TLS handshake failed.
+    Tls,
+    /// The device or quota behind the store is full.
+    Full,
+    /// The store cannot do this at all.
+    Unsupported,
+    /// The store refuses the request as such; asking again is no use.
+    Rejected,
+    /// It may well work the next time: overload, a timeout, a cut connection.
+    Transient,
+    /// A test has killed the store.
+    Killed,
+}
+
+impl Class {
+    /// Whether the same request may succeed when it is repeated, without anyone doing anything.
+    pub(crate) fn passes(self) -> bool {
+        matches!(self, Self::Transient | Self::BucketGone | Self::Unreachable)
+    }
+
+    /// Whether a person may be about to put it right: new credentials, a policy, room on the disk.
+    pub(crate) fn may_be_mended(self) -> bool {
+        matches!(self, Self::Denied | Self::Credentials | Self::Full | Self::Tls)
+    }
+
+    /// Whether a write that failed so may have taken effect all the same.
+    pub(crate) fn effect_unknown(self) -> bool {
+        matches!(self, Self::Transient | Self::Full)
+    }
+}
+
+/// What `error` means.
+pub(crate) fn classify(error: &Error) -> Class {
+    if let Some(class) = by_type(error) {
+        return class;
+    }
+    let text = redact::chain(error);
+    if let Some(class) = by_code(&text) {
+        return class;
+    }
+    match error {
+        Error::NotFound { .. } => Class::NotFound,
+        Error::AlreadyExists { .. } => Class::Exists,
+        Error::Precondition { .. } => Class::Precondition,
+        Error::NotModified { .. } => Class::NotModified,
+        Error::PermissionDenied { .. } => Class::Denied,
+        Error::Unauthenticated { .. } => Class::Credentials,
+        Error::NotSupported { .. } | Error::NotImplemented { .. } => Class::Unsupported,
+        Error::Generic { .. } => by_status(&text),
+        _ => Class::Rejected,
+    }
+}
+
+/// By the types found among the sources: errors of the operating system, of the HTTP client, and our own.
+fn by_type(error: &Error) -> Option<Class> {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(inner) = cause {
+        if inner.is::<Killed>() {
+            return Some(Class::Killed);
+        }
+        if let Some(http) = inner.downcast_ref::<HttpError>() {
+            return Some(of_http(http));
+        }
+        if let Some(io) = inner.downcast_ref::<io::Error>() {
+            return of_io(io, error);
+        }
+        cause = inner.source();
+    }
+    None
+}
+
+fn of_http(error: &HttpError) -> Class {
+    let text = redact::chain(error).to_ascii_lowercase();
+    if ["certificate", "tls", "handshake"].iter().any(|word| text.contains(word)) {
+        return Class::Tls;
+    }
+    match error.kind() {
+        HttpErrorKind::Connect => Class::Unreachable,
+        // Also a "request" error may have reached the server: it is what a connection closed before the answer gives.
+        _ => Class::Transient,
+    }
+}
+
+fn of_io(io: &io::Error, error: &Error) -> Option<Class> {
+    match io.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Some(Class::Full),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Some(Class::Denied),
+        // A provider that says something more precise than the operating system does is right.
+        _ if !matches!(error, Error::Generic { .. }) => None,
+        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidFilename | io::ErrorKind::NotADirectory => {
+            Some(Class::Rejected)
+        }
+        io::ErrorKind::Unsupported => Some(Class::Unsupported),
+        _ => Some(Class::Transient),
+    }
+}
+
+/// By the code in the body of an S3 answer, for what the status alone does not tell.
+fn by_code(text: &str) -> Option<Class> {
+    Some(match redact::element(text, "Code")? {
+        "NoSuchBucket" => Class::BucketGone,
+        "InvalidAccessKeyId"
+        | "SignatureDoesNotMatch"
+        | "ExpiredToken"
+        | "InvalidToken"
+        | "TokenRefreshRequired"
+        | "RequestTimeTooSkewed"
+        | "InvalidSecurity"
+        | "NotSignedUp" => Class::Credentials,
+        "AuthorizationHeaderMalformed"
+        | "PermanentRedirect"
+        | "TemporaryRedirect"
+        | "IllegalLocationConstraintException" => Class::WrongRegion,
+        // Someone else writes or deletes this object at this moment: neither yes nor no.
+        "ConditionalRequestConflict" | "OperationAborted" => Class::Transient,
+        "SlowDown"
+        | "ServiceUnavailable"
+        | "InternalError"
+        | "RequestTimeout"
+        | "RequestLimitExceeded"
+        | "Throttling"
+        | "TooManyRequests"
+        | "BadDigest"
+        | "IncompleteBody"
+        | "XAmzContentChecksumMismatch"
+        | "XAmzContentSHA256Mismatch" => Class::Transient,
+        "NotImplemented" => Class::Unsupported,
+        "QuotaExceeded" | "XMinioStorageFull" | "InsufficientStorage" => Class::Full,
+        _ => return None,
+    })
+}
+
+fn by_status(text: &str) -> Class {
+    if text.contains("redirect without LOCATION") {
+        return Class::WrongRegion;
+    }
+    // A 200 answer to a complete or copy request whose body is neither the result nor an error we know.
+    if text.contains("invalid multipart response") {
+        return Class::Rejected;
+    }
+    // Ranges that lie outside of the object, as memory and the client itself say it.
+    if ["Wanted range starting at", "Range started at", "ETag required", "MissingETag"]
+        .iter()
+        .any(|start| text.contains(start))
+    {
+        return Class::Rejected;
+    }
+    if text.contains("non-partial response when range requested") {
+        return Class::Unsupported;
+    }
+    match status(text) {
+        Some(403) => Class::Denied,
+        Some(401) => Class::Credentials,
+        Some(404) => Class::NotFound,
+        Some(501) => Class::Unsupported,
+        Some(507) => Class::Full,
+        Some(408 | 425 | 429) => Class::Transient,
+        Some(300..=399) => Class::WrongRegion,
+        Some(400..=499) => Class::Rejected,
+        _ => Class::Transient,
+    }
+}
+
+/// The HTTP status that the text of an `object_store` error names.
+fn status(text: &str) -> Option<u16> {
+    let (_, rest) = text.split_once("status code: ")?;
+    rest.get(..3)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests;

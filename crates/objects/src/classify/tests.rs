@@ -1,0 +1,62 @@
+use super::{Class, classify};
+use object_store::Error;
+use std::io;
+
+fn generic(text: &str) -> Error {
+    Error::Generic { store: "S3", source: text.into() }
+}
+
+fn io_error(kind: io::ErrorKind) -> Error {
+    Error::Generic { store: "directory", source: Box::new(io::Error::from(kind)) }
+}
+
+#[test]
+fn statuses_say_what_passes() {
+    let text = |status: &str| generic(&format!("Server returned non-2xx status code: {status}: "));
+    assert_eq!(classify(&text("503 Service Unavailable")), Class::Transient);
+    assert_eq!(classify(&text("500 Internal Server Error")), Class::Transient);
+    assert_eq!(classify(&text("429 Too Many Requests")), Class::Transient);
+    assert_eq!(classify(&text("400 Bad Request")), Class::Rejected);
+    assert_eq!(classify(&text("403 Forbidden")), Class::Denied);
+    assert_eq!(classify(&text("501 Not Implemented")), Class::Unsupported);
+    assert_eq!(classify(&text("301 Moved Permanently")), Class::WrongRegion);
+}
+
+#[test]
+fn codes_in_the_body_win_over_the_status() {
+    let gone = Error::NotFound {
+        path: "k".to_owned(),
+        source: "status code: 404 Not Found: <Error><Code>NoSuchBucket</Code></Error>".into(),
+    };
+    assert_eq!(classify(&gone), Class::BucketGone);
+    let expired = generic("status code: 400 Bad Request: <Error><Code>ExpiredToken</Code></Error>");
+    assert_eq!(classify(&expired), Class::Credentials);
+    let conflict = Error::AlreadyExists {
+        path: "k".to_owned(),
+        source: "status code: 409 Conflict: <Error><Code>ConditionalRequestConflict</Code></Error>".into(),
+    };
+    assert_eq!(classify(&conflict), Class::Transient);
+}
+
+#[test]
+fn errors_of_the_system_keep_their_meaning() {
+    assert_eq!(classify(&io_error(io::ErrorKind::StorageFull)), Class::Full);
+    assert_eq!(classify(&io_error(io::ErrorKind::PermissionDenied)), Class::Denied);
+    assert_eq!(classify(&io_error(io::ErrorKind::TimedOut)), Class::Transient);
+    let missing = Error::NotFound { path: "k".to_owned(), source: Box::new(io::Error::from(io::ErrorKind::NotFound)) };
+    assert_eq!(classify(&missing), Class::NotFound);
+}
+
+#[test]
+fn plain_answers_never_pass_by_waiting() {
+    let path = || "k".to_owned();
+    for error in [
+        Error::NotFound { path: path(), source: "".into() },
+        Error::AlreadyExists { path: path(), source: "".into() },
+        Error::Precondition { path: path(), source: "".into() },
+        Error::NotModified { path: path(), source: "".into() },
+    ] {
+        let class = classify(&error);
+        assert!(!class.passes() && !class.may_be_mended(), "{error}");
+    }
+}
