@@ -1,0 +1,205 @@
+//! The cache as its users see it.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use object_store::ObjectStore;
+use tokio::runtime::Handle;
+
+use crate::fetch::{Fetcher, Job};
+use crate::flight::{Ask, Lead, Wait};
+use crate::memory::Memory;
+use crate::usage::{Counters, add, get};
+use crate::{
+    Budget, Decode, DiskState, Object, Options, Piece, ReadAhead, Reservation, Result, Usage,
+};
+
+/// No file reads ahead further than this, in bytes, however large the cache is.
+const READ_AHEAD_BYTES_MAX: u64 = 32 << 20;
+
+/// Pieces of immutable objects: in memory, on disk, or fetched.
+pub struct Cache {
+    fetcher: Arc<Fetcher>,
+    /// Bounds what is fetched for nobody in particular, below what all fetches may take.
+    ahead: Budget,
+    memory_bytes_max: u64,
+}
+
+/// Where one piece of a read comes from.
+enum Source {
+    Found(Bytes),
+    Wait(Wait),
+}
+
+impl Cache {
+    /// Opens a cache in front of a store.
+    ///
+    /// # Errors
+    /// [`crate::Error::Invalid`] when an option makes no sense.
+    pub fn open(store: Arc<dyn ObjectStore>, options: Options) -> Result<Arc<Self>> {
+        options.check()?;
+        // A quarter is for fetches, the rest for what is kept: two fixed shares, so that the sum can't exceed the
+        // ceiling and fetches never wait for the kept pieces.
+        let in_flight = Budget::new((options.memory_bytes_max / 4).max(1));
+        let memory = Memory::new(options.memory_bytes_max - options.memory_bytes_max / 4)?;
+        let ahead = Budget::new(in_flight.bytes_max() / 2);
+        let memory_bytes_max = options.memory_bytes_max;
+        let fetcher = Fetcher::new(store, memory, in_flight, &options);
+        Ok(Arc::new(Self {
+            fetcher: Arc::new(fetcher),
+            ahead,
+            memory_bytes_max,
+        }))
+    }
+
+    /// The decoded pieces of one object, in the order asked for.
+    ///
+    /// `decode` gets each piece's place in `pieces`. Missing pieces are fetched by tasks of their own, which go on when
+    /// this future is dropped, for the benefit of other readers. The answer belongs to the caller: it is not counted
+    /// in the cache's memory, so ask for a bounded number of pieces. Needs a tokio runtime.
+    ///
+    /// # Errors
+    /// The first piece's error, in the order asked for. Errors are not cached.
+    pub async fn read(
+        self: &Arc<Self>,
+        object: &Object,
+        pieces: &[Piece],
+        decode: Arc<dyn Decode>,
+    ) -> Result<Vec<Bytes>> {
+        let mut sources = Vec::with_capacity(pieces.len());
+        let mut leads = Vec::new();
+        for (index, piece) in pieces.iter().enumerate() {
+            sources.push(self.ask(object, *piece, index, &mut leads));
+        }
+        if !leads.is_empty() {
+            let job = Job {
+                object: object.clone(),
+                decode,
+                ahead: None,
+            };
+            self.fetcher.start(&Arc::new(job), leads);
+        }
+        let mut decoded = Vec::with_capacity(sources.len());
+        for source in sources {
+            decoded.push(match source {
+                Source::Found(bytes) => bytes,
+                Source::Wait(wait) => wait.answer().await?,
+            });
+        }
+        Ok(decoded)
+    }
+
+    /// Starts to fetch what is missing of these pieces, in the background; `decode` gets each piece's place in `pieces`.
+    ///
+    /// Best effort: pieces for which there is no room among what is under way are left out, from the first such piece
+    /// on, and errors are told to nobody but readers who came to wait for the same piece. Does nothing outside a
+    /// tokio runtime.
+    pub fn prefetch(self: &Arc<Self>, object: Object, pieces: Vec<Piece>, decode: Arc<dyn Decode>) {
+        if Handle::try_current().is_err() {
+            return;
+        }
+        let mut leads = Vec::new();
+        let mut taken: Option<Reservation> = None;
+        for (index, piece) in pieces.into_iter().enumerate() {
+            let key = (object.id, piece.offset);
+            if self.fetcher.memory.contains(&key) || self.fetcher.flights.contains(&key) {
+                continue;
+            }
+            let Some(room) = self.ahead.try_reserve(piece.cost()) else {
+                break;
+            };
+            if let Ask::Lead(lead, _) =
+                self.fetcher
+                    .flights
+                    .ask(&self.fetcher.memory, key, piece, index)
+            {
+                leads.push(lead);
+                match &mut taken {
+                    // Of the same budget, so nothing comes back.
+                    Some(taken) => drop(taken.merge(room)),
+                    None => taken = Some(room),
+                }
+            }
+        }
+        if let Some(ahead) = taken {
+            let job = Job {
+                object,
+                decode,
+                ahead: Some(ahead),
+            };
+            self.fetcher.start(&Arc::new(job), leads);
+        }
+    }
+
+    /// Keeps a decoded piece that was just written, so that reading it back fetches nothing.
+    ///
+    /// `decoded` is kept as it is given: when it is a part of a larger buffer, all of that stays in memory.
+    pub fn insert(&self, object_id: u128, offset: u64, decoded: Bytes) {
+        self.fetcher.memory.insert((object_id, offset), decoded);
+    }
+
+    /// Says that an object was deleted. Its pieces in memory are dropped; those on disk are left to age out.
+    ///
+    /// Takes time in proportion to the pieces in memory.
+    pub fn forget_object(&self, id: u128) {
+        self.fetcher.memory.forget(id);
+    }
+
+    /// Counts and sizes at this moment.
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        let Counters {
+            hits,
+            misses,
+            disk_hits,
+            fetched_bytes,
+        } = &self.fetcher.counters;
+        Usage {
+            memory_bytes: self.fetcher.memory.bytes() + self.fetcher.in_flight.used(),
+            disk_bytes: 0,
+            hits: get(hits),
+            misses: get(misses),
+            disk_hits: get(disk_hits),
+            fetched_bytes: get(fetched_bytes),
+            evictions: self.fetcher.memory.evictions(),
+            disk: DiskState::Absent,
+        }
+    }
+
+    /// A read-ahead policy for one open file, no larger than this cache can hold for it.
+    #[must_use]
+    pub fn read_ahead(&self) -> ReadAhead {
+        ReadAhead::new((self.memory_bytes_max / 16).min(READ_AHEAD_BYTES_MAX))
+    }
+
+    fn ask(&self, object: &Object, piece: Piece, index: usize, leads: &mut Vec<Lead>) -> Source {
+        let Fetcher {
+            memory,
+            flights,
+            counters,
+            ..
+        } = &*self.fetcher;
+        let key = (object.id, piece.offset);
+        if let Some(decoded) = memory.get(&key) {
+            add(&counters.hits, 1);
+            return Source::Found(decoded);
+        }
+        add(&counters.misses, 1);
+        match flights.ask(memory, key, piece, index) {
+            Ask::Found(decoded) => Source::Found(decoded),
+            Ask::Wait(wait) => Source::Wait(wait),
+            Ask::Lead(lead, wait) => {
+                leads.push(lead);
+                Source::Wait(wait)
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Cache {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cache")
+            .field("usage", &self.usage())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,212 @@
+//! Fetching pieces: turns, memory, GETs, decoding, and telling those who wait.
+//!
+//! **No deadlock.** A task waits for a turn, then for memory, and holds no memory while it waits for either. Memory is
+//! held only by tasks that wait for nothing but the store, the decoder and the disk.
+
+use std::sync::Arc;
+use std::thread::available_parallelism;
+
+use bytes::Bytes;
+use object_store::ObjectStore;
+use tokio::sync::Semaphore;
+use tokio::task;
+
+use crate::body::Body;
+use crate::flight::{Flights, Lead};
+use crate::memory::{ENTRY_BYTES, Memory};
+use crate::plan::coalesce;
+use crate::usage::{Counters, add};
+use crate::{Budget, Decode, Error, Object, Options, Piece, Reservation, Result};
+
+/// Pieces of at most so many bytes, as stored and decoded, are decoded in place: a trip to another thread costs more.
+const INLINE_BYTES_MAX: u64 = 32 << 10;
+
+/// Brings pieces into memory.
+pub(crate) struct Fetcher {
+    store: Arc<dyn ObjectStore>,
+    pub(crate) memory: Memory,
+    pub(crate) flights: Arc<Flights>,
+    pub(crate) in_flight: Budget,
+    pub(crate) counters: Counters,
+    turns: Semaphore,
+    /// Fetches ahead take a turn here first, so that some are always left to readers.
+    ahead_turns: Semaphore,
+    /// Second tries take their turn here, because they hold memory already.
+    again_turns: Semaphore,
+    decode_turns: Semaphore,
+    gap_bytes_max: u64,
+    fetch_bytes_max: u64,
+}
+
+/// What the fetches of one request have in common.
+pub(crate) struct Job {
+    pub(crate) object: Object,
+    pub(crate) decode: Arc<dyn Decode>,
+    /// Set when nobody waits for it: the room it takes among what is fetched ahead.
+    pub(crate) ahead: Option<Reservation>,
+}
+
+impl Fetcher {
+    pub(crate) fn new(
+        store: Arc<dyn ObjectStore>,
+        memory: Memory,
+        in_flight: Budget,
+        options: &Options,
+    ) -> Self {
+        let processors = available_parallelism().map_or(1, usize::from);
+        Self {
+            store,
+            memory,
+            flights: Arc::default(),
+            in_flight,
+            counters: Counters::default(),
+            turns: Semaphore::new(options.fetches_max),
+            ahead_turns: Semaphore::new((options.fetches_max * 3 / 4).max(1)),
+            again_turns: Semaphore::new(1),
+            decode_turns: Semaphore::new(processors),
+            gap_bytes_max: options.gap_bytes_max,
+            fetch_bytes_max: options.fetch_bytes_max,
+        }
+    }
+
+    /// Fetches the pieces in tasks of their own. Must run within a tokio runtime.
+    pub(crate) fn start(self: &Arc<Self>, job: &Arc<Job>, leads: Vec<Lead>) {
+        for run in coalesce(
+            leads,
+            |lead| lead.piece,
+            self.gap_bytes_max,
+            self.fetch_bytes_max,
+        ) {
+            let (fetcher, job) = (Arc::clone(self), Arc::clone(job));
+            task::spawn(async move { fetcher.run(&job, run).await });
+        }
+    }
+
+    /// Fetches adjoining pieces: with one GET when there is memory for all, else with several, one after the other.
+    async fn run(self: &Arc<Self>, job: &Arc<Job>, mut leads: Vec<Lead>) {
+        let ahead_turn = match job.ahead {
+            Some(_) => self.ahead_turns.acquire().await.ok(),
+            None => None,
+        };
+        let turn = self.turns.acquire().await;
+        while !leads.is_empty() {
+            let (count, reservation) = self.afford(&leads).await;
+            let rest = leads.split_off(count);
+            self.get(job, leads, reservation).await;
+            leads = rest;
+        }
+        drop((turn, ahead_turn));
+    }
+
+    /// Takes the memory for as many of the first pieces as there is room for, waiting only for the very first.
+    async fn afford(&self, leads: &[Lead]) -> (usize, Reservation) {
+        let cost = |count: usize| leads.iter().take(count).map(|lead| lead.piece.cost()).sum();
+        let mut count = leads.len();
+        while count > 1 {
+            if let Some(reservation) = self.in_flight.try_reserve(cost(count)) {
+                return (count, reservation);
+            }
+            count /= 2;
+        }
+        (1, self.in_flight.reserve(cost(1)).await)
+    }
+
+    /// One GET. Each piece is decoded as soon as its bytes are there, while the rest is on its way.
+    async fn get(self: &Arc<Self>, job: &Arc<Job>, leads: Vec<Lead>, mut reservation: Reservation) {
+        let start = leads.first().map_or(0, |lead| lead.piece.offset);
+        let end = leads.last().map_or(0, |lead| lead.piece.end());
+        let mut body = match Body::get(&*self.store, &job.object.path, start..end).await {
+            Ok(body) => body,
+            Err(error) => return fail(leads, &error),
+        };
+        let mut leads = leads.into_iter();
+        while let Some(lead) = leads.next() {
+            let stored = match body.piece(&lead.piece).await {
+                Ok(stored) => stored,
+                Err(error) => {
+                    fail(std::iter::once(lead).chain(leads), &error);
+                    break;
+                }
+            };
+            let memory = reservation.split(lead.piece.cost());
+            let inline = decodes_inline(&lead.piece);
+            let (fetcher, job) = (Arc::clone(self), Arc::clone(job));
+            let finish = async move { fetcher.finish(&job, lead, stored, memory).await };
+            if inline {
+                finish.await;
+            } else {
+                task::spawn(finish);
+            }
+        }
+        add(&self.counters.fetched_bytes, body.received());
+    }
+
+    /// Decodes what was fetched, keeps it, and tells those who wait. Corrupt bytes are fetched once more.
+    async fn finish(&self, job: &Job, lead: Lead, stored: Bytes, memory: Reservation) {
+        let mut answer = self.decode(job, &lead, stored).await;
+        if let Err(error @ Error::Corrupt { .. }) = &answer {
+            tracing::warn!(%error, "fetching a corrupt piece once more");
+            answer = self.again(job, &lead).await;
+        }
+        if let Ok(decoded) = &answer {
+            self.memory.insert(lead.key, decoded.clone());
+        }
+        drop(memory);
+        lead.answer(answer);
+    }
+
+    /// Fetches and decodes one piece whose memory is held already.
+    async fn again(&self, job: &Job, lead: &Lead) -> Result<Bytes> {
+        let turn = self.again_turns.acquire().await;
+        let range = lead.piece.offset..lead.piece.end();
+        let mut body = Body::get(&*self.store, &job.object.path, range).await?;
+        let stored = body.piece(&lead.piece).await;
+        add(&self.counters.fetched_bytes, body.received());
+        drop(turn);
+        self.decode(job, lead, stored?).await
+    }
+
+    async fn decode(&self, job: &Job, lead: &Lead, stored: Bytes) -> Result<Bytes> {
+        let index = lead.index;
+        let decoded = if decodes_inline(&lead.piece) {
+            decode_own(&*job.decode, index, stored)
+        } else {
+            let turn = self.decode_turns.acquire().await;
+            let decode = Arc::clone(&job.decode);
+            let decoded = task::spawn_blocking(move || decode_own(&*decode, index, stored)).await;
+            drop(turn);
+            decoded.map_err(|_| Error::Interrupted)?
+        };
+        decoded.map_err(|reason| Error::Corrupt {
+            path: job.object.path.clone(),
+            offset: lead.piece.offset,
+            reason,
+        })
+    }
+}
+
+fn decodes_inline(piece: &Piece) -> bool {
+    piece.cost() <= INLINE_BYTES_MAX
+}
+
+/// Decodes into bytes that keep no more memory than they are counted for.
+fn decode_own(
+    decode: &dyn Decode,
+    index: usize,
+    stored: Bytes,
+) -> std::result::Result<Bytes, String> {
+    let buffer = stored.as_ptr_range();
+    let stored_len = stored.len() as u64;
+    let decoded = decode.decode(index, stored)?;
+    let shares = buffer.contains(&decoded.as_ptr());
+    if shares && (decoded.len() as u64) + ENTRY_BYTES < stored_len {
+        return Ok(Bytes::copy_from_slice(&decoded));
+    }
+    Ok(decoded)
+}
+
+fn fail(leads: impl IntoIterator<Item = Lead>, error: &Error) {
+    for lead in leads {
+        lead.answer(Err(error.clone()));
+    }
+}

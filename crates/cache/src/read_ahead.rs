@@ -1,0 +1,150 @@
+//! How far to read ahead in one open file.
+
+use std::ops::Range;
+
+use parking_lot::Mutex;
+
+/// The first window, in bytes, unless the reads themselves are larger.
+const WINDOW_BYTES_MIN: u64 = 128 << 10;
+/// How many requests of the kernel may overtake one another.
+const REORDER_REQUESTS: u64 = 8;
+/// How many holes left by overtaking requests are remembered; one more, and the reads are not sequential.
+const HOLES_MAX: usize = 8;
+
+/// When and how far to read ahead: from nothing, doubling while the reads are sequential, up to a maximum.
+///
+/// Pure policy: it does nothing but compute. Several threads may report reads at once, and in another order than they
+/// were made, as the kernel's own read-ahead does; a few requests may overtake one another. Anything else is a random
+/// read: reading ahead stops, and begins anew, from nothing, when reads continue from there.
+#[derive(Debug)]
+pub struct ReadAhead {
+    bytes_max: u64,
+    stream: Mutex<Stream>,
+}
+
+#[derive(Debug, Default)]
+struct Stream {
+    /// Where the furthest read of the stream ended.
+    front: u64,
+    /// How far beyond the front to have things fetched; 0 while nothing says that reads are sequential.
+    window: u64,
+    /// Up to where it was told to fetch.
+    fetched: u64,
+    /// What was skipped on the way to the front, for requests that were overtaken.
+    holes: Vec<Range<u64>>,
+    started: bool,
+}
+
+/// How a read stands to the ones before it.
+#[derive(Debug, PartialEq, Eq)]
+enum Step {
+    /// Goes on exactly where the furthest ended.
+    Next,
+    /// A little further: one that has overtaken others.
+    Skip,
+    /// One that was overtaken.
+    Late,
+    /// None of these.
+    Random,
+}
+
+impl ReadAhead {
+    /// A policy that reads ahead at most so many bytes; with 0, never.
+    #[must_use]
+    pub fn new(bytes_max: u64) -> Self {
+        Self {
+            bytes_max,
+            stream: Mutex::new(Stream::default()),
+        }
+    }
+
+    /// Takes note of a read of `len` bytes at `offset` and says which bytes of the file to fetch ahead, if any.
+    ///
+    /// The range lies within `file_size`, begins after the read, and overlaps no range given since the stream began.
+    #[must_use]
+    pub fn on_read(&self, offset: u64, len: u64, file_size: u64) -> Option<Range<u64>> {
+        if len == 0 || offset >= file_size || self.bytes_max == 0 {
+            return None;
+        }
+        let end = offset.saturating_add(len).min(file_size);
+        let mut stream = self.stream.lock();
+        match stream.step(offset, end) {
+            Step::Next => {
+                stream.front = end;
+                // The start of a file is likely to be followed by the rest of it; elsewhere, a second read must say so.
+                let first = WINDOW_BYTES_MIN.max(len);
+                stream.window = stream.window.max(first).min(self.bytes_max);
+            }
+            Step::Skip => {
+                let hole = stream.front..offset;
+                stream.holes.push(hole);
+                stream.front = end;
+            }
+            Step::Late => stream.fill(offset, end),
+            Step::Random => {
+                *stream = Stream {
+                    front: end,
+                    fetched: end,
+                    started: true,
+                    ..Stream::default()
+                };
+            }
+        }
+        stream.started = true;
+        stream.advance(self.bytes_max, file_size)
+    }
+}
+
+impl Stream {
+    fn step(&self, offset: u64, end: u64) -> Step {
+        if offset == self.front {
+            return Step::Next;
+        }
+        let slack = (end - offset).saturating_mul(REORDER_REQUESTS);
+        let late = |hole: &Range<u64>| offset >= hole.start && end <= hole.end;
+        if self.holes.iter().any(late) {
+            return Step::Late;
+        }
+        let skips = self.started && offset > self.front && offset - self.front <= slack;
+        if skips && self.holes.len() < HOLES_MAX {
+            Step::Skip
+        } else {
+            Step::Random
+        }
+    }
+
+    /// Takes a read that lies within one hole out of it.
+    fn fill(&mut self, offset: u64, end: u64) {
+        let Some(at) = self
+            .holes
+            .iter()
+            .position(|hole| offset >= hole.start && end <= hole.end)
+        else {
+            return;
+        };
+        let hole = self.holes.swap_remove(at);
+        self.holes.extend(
+            [hole.start..offset, end..hole.end]
+                .into_iter()
+                .filter(|rest| !rest.is_empty()),
+        );
+    }
+
+    /// The next range to fetch, once half of what was fetched ahead has been read; the window doubles each time.
+    fn advance(&mut self, bytes_max: u64, file_size: u64) -> Option<Range<u64>> {
+        let start = self.fetched.max(self.front);
+        if self.window == 0 || start - self.front > self.window / 2 {
+            return None;
+        }
+        let end = self.front.saturating_add(self.window).min(file_size);
+        if start >= end {
+            return None;
+        }
+        self.fetched = end;
+        self.window = self.window.saturating_mul(2).min(bytes_max);
+        Some(start..end)
+    }
+}
+
+#[cfg(test)]
+mod tests;
