@@ -6,6 +6,7 @@ use bytes::Bytes;
 use object_store::ObjectStore;
 use tokio::runtime::Handle;
 
+use crate::disk::Disk;
 use crate::fetch::{Fetcher, Job};
 use crate::flight::{Ask, Lead, Wait};
 use crate::memory::Memory;
@@ -32,19 +33,26 @@ enum Source {
 }
 
 impl Cache {
-    /// Opens a cache in front of a store.
+    /// Opens a cache in front of a store. Blocks on the disk when there is a disk cache, to find what it holds; trouble
+    /// with the disk is no error, see [`Usage::disk`].
     ///
     /// # Errors
     /// [`crate::Error::Invalid`] when an option makes no sense.
     pub fn open(store: Arc<dyn ObjectStore>, options: Options) -> Result<Arc<Self>> {
         options.check()?;
-        // A quarter is for fetches, the rest for what is kept: two fixed shares, so that the sum can't exceed the
-        // ceiling and fetches never wait for the kept pieces.
-        let in_flight = Budget::new((options.memory_bytes_max / 4).max(1));
-        let memory = Memory::new(options.memory_bytes_max - options.memory_bytes_max / 4)?;
-        let ahead = Budget::new(in_flight.bytes_max() / 2);
         let memory_bytes_max = options.memory_bytes_max;
-        let fetcher = Fetcher::new(store, memory, in_flight, &options);
+        // A quarter is for fetches, an eighth for the index of the disk cache, the rest for what is kept: fixed shares,
+        // so that the sum can't exceed the ceiling and fetches never wait for the kept pieces.
+        let in_flight = Budget::new((memory_bytes_max / 4).max(1));
+        let index_bytes_max = options.disk.as_ref().map_or(0, |_| memory_bytes_max / 8);
+        let memory = Memory::new(memory_bytes_max - memory_bytes_max / 4 - index_bytes_max)?;
+        let ahead = Budget::new(in_flight.bytes_max() / 2);
+        let queue_bytes_max = in_flight.bytes_max() / 4;
+        let disk = options
+            .disk
+            .clone()
+            .map(|disk| Disk::open(disk, index_bytes_max, queue_bytes_max));
+        let fetcher = Fetcher::new(store, memory, in_flight, disk, &options);
         Ok(Arc::new(Self {
             fetcher: Arc::new(fetcher),
             ahead,
@@ -154,15 +162,17 @@ impl Cache {
             disk_hits,
             fetched_bytes,
         } = &self.fetcher.counters;
+        let disk = self.fetcher.disk.as_ref();
+        let index_bytes = disk.map_or(0, |disk| disk.index_bytes());
         Usage {
-            memory_bytes: self.fetcher.memory.bytes() + self.fetcher.in_flight.used(),
-            disk_bytes: 0,
+            memory_bytes: self.fetcher.memory.bytes() + self.fetcher.in_flight.used() + index_bytes,
+            disk_bytes: disk.map_or(0, |disk| disk.bytes()),
             hits: get(hits),
             misses: get(misses),
             disk_hits: get(disk_hits),
             fetched_bytes: get(fetched_bytes),
             evictions: self.fetcher.memory.evictions(),
-            disk: DiskState::Absent,
+            disk: disk.map_or(DiskState::Absent, |disk| disk.state()),
         }
     }
 

@@ -12,6 +12,7 @@ use tokio::sync::Semaphore;
 use tokio::task;
 
 use crate::body::Body;
+use crate::disk::Disk;
 use crate::flight::{Flights, Lead};
 use crate::memory::{ENTRY_BYTES, Memory};
 use crate::plan::coalesce;
@@ -27,6 +28,7 @@ pub(crate) struct Fetcher {
     pub(crate) memory: Memory,
     pub(crate) flights: Arc<Flights>,
     pub(crate) in_flight: Budget,
+    pub(crate) disk: Option<Arc<Disk>>,
     pub(crate) counters: Counters,
     turns: Semaphore,
     /// Fetches ahead take a turn here first, so that some are always left to readers.
@@ -34,6 +36,7 @@ pub(crate) struct Fetcher {
     /// Second tries take their turn here, because they hold memory already.
     again_turns: Semaphore,
     decode_turns: Semaphore,
+    disk_turns: Semaphore,
     gap_bytes_max: u64,
     fetch_bytes_max: u64,
 }
@@ -46,11 +49,19 @@ pub(crate) struct Job {
     pub(crate) ahead: Option<Reservation>,
 }
 
+/// Where stored bytes came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Disk,
+    Store,
+}
+
 impl Fetcher {
     pub(crate) fn new(
         store: Arc<dyn ObjectStore>,
         memory: Memory,
         in_flight: Budget,
+        disk: Option<Arc<Disk>>,
         options: &Options,
     ) -> Self {
         let processors = available_parallelism().map_or(1, usize::from);
@@ -59,11 +70,13 @@ impl Fetcher {
             memory,
             flights: Arc::default(),
             in_flight,
+            disk,
             counters: Counters::default(),
             turns: Semaphore::new(options.fetches_max),
             ahead_turns: Semaphore::new((options.fetches_max * 3 / 4).max(1)),
             again_turns: Semaphore::new(1),
             decode_turns: Semaphore::new(processors),
+            disk_turns: Semaphore::new(options.fetches_max),
             gap_bytes_max: options.gap_bytes_max,
             fetch_bytes_max: options.fetch_bytes_max,
         }
@@ -71,6 +84,26 @@ impl Fetcher {
 
     /// Fetches the pieces in tasks of their own. Must run within a tokio runtime.
     pub(crate) fn start(self: &Arc<Self>, job: &Arc<Job>, leads: Vec<Lead>) {
+        let (on_disk, missing) = match &self.disk {
+            Some(disk) => leads
+                .into_iter()
+                .partition(|lead| disk.holds(&lead.key, lead.piece.len)),
+            None => (Vec::new(), leads),
+        };
+        // A disk seeks faster than a store answers, so gaps do not matter, and smaller portions start sooner.
+        for run in coalesce(
+            on_disk,
+            |lead| lead.piece,
+            u64::MAX,
+            (self.fetch_bytes_max / 8).max(1),
+        ) {
+            let (fetcher, job) = (Arc::clone(self), Arc::clone(job));
+            task::spawn(async move { fetcher.run_disk(&job, run).await });
+        }
+        self.start_store(job, missing);
+    }
+
+    fn start_store(self: &Arc<Self>, job: &Arc<Job>, leads: Vec<Lead>) {
         for run in coalesce(
             leads,
             |lead| lead.piece,
@@ -80,6 +113,50 @@ impl Fetcher {
             let (fetcher, job) = (Arc::clone(self), Arc::clone(job));
             task::spawn(async move { fetcher.run(&job, run).await });
         }
+    }
+
+    /// Reads pieces from the disk, as many at a time as there is memory for; those that are not there after all are
+    /// fetched from the store.
+    async fn run_disk(self: &Arc<Self>, job: &Arc<Job>, mut leads: Vec<Lead>) {
+        let turn = self.disk_turns.acquire().await;
+        let mut missing = Vec::new();
+        while !leads.is_empty() {
+            let (count, mut reservation) = self.afford(&leads).await;
+            let rest = leads.split_off(count);
+            let found = self.read_disk(&leads).await;
+            for (lead, stored) in leads.into_iter().zip(found) {
+                let memory = reservation.split(lead.piece.cost());
+                match stored {
+                    Some(stored) => {
+                        add(&self.counters.disk_hits, 1);
+                        self.finish_own(job, lead, stored, memory, Origin::Disk)
+                            .await;
+                    }
+                    None => missing.push(lead),
+                }
+            }
+            leads = rest;
+        }
+        drop(turn);
+        self.start_store(job, missing);
+    }
+
+    /// The stored bytes of each piece that is on disk, in order.
+    async fn read_disk(&self, leads: &[Lead]) -> Vec<Option<Bytes>> {
+        let wanted: Vec<_> = leads
+            .iter()
+            .map(|lead| (lead.key, lead.piece.len))
+            .collect();
+        let disk = self.disk.clone();
+        let read = move || {
+            wanted
+                .iter()
+                .map(|(key, len)| disk.as_ref()?.read(key, *len))
+                .collect()
+        };
+        task::spawn_blocking(read)
+            .await
+            .unwrap_or_else(|_| vec![None; leads.len()])
     }
 
     /// Fetches adjoining pieces: with one GET when there is memory for all, else with several, one after the other.
@@ -129,27 +206,62 @@ impl Fetcher {
                 }
             };
             let memory = reservation.split(lead.piece.cost());
-            let inline = decodes_inline(&lead.piece);
-            let (fetcher, job) = (Arc::clone(self), Arc::clone(job));
-            let finish = async move { fetcher.finish(&job, lead, stored, memory).await };
-            if inline {
-                finish.await;
-            } else {
-                task::spawn(finish);
-            }
+            self.finish_own(job, lead, stored, memory, Origin::Store)
+                .await;
         }
         add(&self.counters.fetched_bytes, body.received());
     }
 
-    /// Decodes what was fetched, keeps it, and tells those who wait. Corrupt bytes are fetched once more.
-    async fn finish(&self, job: &Job, lead: Lead, stored: Bytes, memory: Reservation) {
+    /// Finishes a small piece in place, and others in a task of their own.
+    async fn finish_own(
+        self: &Arc<Self>,
+        job: &Arc<Job>,
+        lead: Lead,
+        stored: Bytes,
+        memory: Reservation,
+        from: Origin,
+    ) {
+        if decodes_inline(&lead.piece) {
+            return self.finish(job, lead, stored, memory, from).await;
+        }
+        let (fetcher, job) = (Arc::clone(self), Arc::clone(job));
+        task::spawn(async move { fetcher.finish(&job, lead, stored, memory, from).await });
+    }
+
+    /// Decodes what was fetched, keeps it, and tells those who wait.
+    ///
+    /// Corrupt bytes are fetched once more from the store; and if they came from the disk, once more again.
+    async fn finish(
+        &self,
+        job: &Job,
+        lead: Lead,
+        stored: Bytes,
+        mut memory: Reservation,
+        from: Origin,
+    ) {
+        let on_disk = self
+            .disk
+            .as_ref()
+            .filter(|_| from == Origin::Store)
+            .map(|disk| (disk, stored.clone()));
         let mut answer = self.decode(job, &lead, stored).await;
-        if let Err(error @ Error::Corrupt { .. }) = &answer {
-            tracing::warn!(%error, "fetching a corrupt piece once more");
+        let tries = if from == Origin::Disk { 2 } else { 1 };
+        for _ in 0..tries {
+            let Err(error @ Error::Corrupt { .. }) = &answer else {
+                break;
+            };
+            tracing::warn!(%error, ?from, "fetching a corrupt piece once more");
+            if let Some(disk) = &self.disk {
+                disk.remove(&lead.key);
+            }
             answer = self.again(job, &lead).await;
         }
         if let Ok(decoded) = &answer {
             self.memory.insert(lead.key, decoded.clone());
+            if let Some((disk, stored)) = on_disk {
+                let room = memory.split(u64::from(lead.piece.len));
+                disk.offer(lead.key, stored, room);
+            }
         }
         drop(memory);
         lead.answer(answer);

@@ -11,6 +11,7 @@
 mod body;
 mod budget;
 mod cache;
+mod disk;
 mod error;
 mod fetch;
 mod flight;

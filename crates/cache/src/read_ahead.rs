@@ -32,6 +32,8 @@ struct Stream {
     fetched: u64,
     /// What was skipped on the way to the front, for requests that were overtaken.
     holes: Vec<Range<u64>>,
+    /// The longest read so far: a short one may overtake long ones.
+    len_max: u64,
     started: bool,
 }
 
@@ -68,12 +70,16 @@ impl ReadAhead {
         }
         let end = offset.saturating_add(len).min(file_size);
         let mut stream = self.stream.lock();
+        stream.len_max = stream.len_max.max(len);
         match stream.step(offset, end) {
             Step::Next => {
                 stream.front = end;
                 // The start of a file is likely to be followed by the rest of it; elsewhere, a second read must say so.
                 let first = WINDOW_BYTES_MIN.max(len);
                 stream.window = stream.window.max(first).min(self.bytes_max);
+                // Reads this far behind never come: the kernel had those pages.
+                let old = offset.saturating_sub(stream.slack());
+                stream.holes.retain(|hole| hole.end > old);
             }
             Step::Skip => {
                 let hole = stream.front..offset;
@@ -96,16 +102,20 @@ impl ReadAhead {
 }
 
 impl Stream {
+    /// How far apart reads may be that were made in order.
+    fn slack(&self) -> u64 {
+        self.len_max.saturating_mul(REORDER_REQUESTS)
+    }
+
     fn step(&self, offset: u64, end: u64) -> Step {
         if offset == self.front {
             return Step::Next;
         }
-        let slack = (end - offset).saturating_mul(REORDER_REQUESTS);
         let late = |hole: &Range<u64>| offset >= hole.start && end <= hole.end;
         if self.holes.iter().any(late) {
             return Step::Late;
         }
-        let skips = self.started && offset > self.front && offset - self.front <= slack;
+        let skips = self.started && offset > self.front && offset - self.front <= self.slack();
         if skips && self.holes.len() < HOLES_MAX {
             Step::Skip
         } else {

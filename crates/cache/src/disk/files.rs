@@ -1,0 +1,91 @@
+//! The folder of slab files. A trait, so that tests can make it fail.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// The slab files of one cache, named by number. Every call blocks on the disk.
+pub(crate) trait Files: Send + Sync + 'static {
+    /// The slabs that there are, each with its length in bytes.
+    fn list(&self) -> io::Result<Vec<(u64, u64)>>;
+    /// So many bytes of a slab; fewer are an error.
+    fn read(&self, slab: u64, position: u64, len: usize) -> io::Result<Vec<u8>>;
+    /// Writes all of the bytes, making the file if it is absent.
+    fn write(&self, slab: u64, position: u64, bytes: &[u8]) -> io::Result<()>;
+    /// Removes a slab.
+    fn remove(&self, slab: u64) -> io::Result<()>;
+}
+
+/// A folder that this process has locked. Files are opened for each call, so that their number is no limit.
+pub(crate) struct Folder {
+    path: PathBuf,
+    /// Held for as long as the cache uses the folder.
+    _lock: File,
+}
+
+impl Folder {
+    /// Makes the folder if it is absent, closes it to other users, and locks it.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+        // It may have been there before with a wider mode; not being allowed to change it means it is another user's.
+        fs::set_permissions(path, Permissions::from_mode(0o700))?;
+        let lock = private()
+            .create(true)
+            .truncate(false)
+            .open(path.join("lock"))?;
+        lock.try_lock().map_err(|error| match error {
+            fs::TryLockError::WouldBlock => {
+                io::Error::new(ErrorKind::ResourceBusy, "another process uses it")
+            }
+            fs::TryLockError::Error(error) => error,
+        })?;
+        Ok(Self {
+            path: path.to_path_buf(),
+            _lock: lock,
+        })
+    }
+
+    fn slab(&self, slab: u64) -> PathBuf {
+        self.path.join(format!("slab-{slab:016x}"))
+    }
+}
+
+impl Files for Folder {
+    fn list(&self) -> io::Result<Vec<(u64, u64)>> {
+        let mut slabs = Vec::new();
+        for file in fs::read_dir(&self.path)? {
+            let file = file?;
+            let name = file.file_name();
+            let number = name.to_str().and_then(|name| name.strip_prefix("slab-"));
+            if let Some(slab) = number.and_then(|number| u64::from_str_radix(number, 16).ok()) {
+                slabs.push((slab, file.metadata()?.len()));
+            }
+        }
+        Ok(slabs)
+    }
+
+    fn read(&self, slab: u64, position: u64, len: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; len];
+        File::open(self.slab(slab))?.read_exact_at(&mut bytes, position)?;
+        Ok(bytes)
+    }
+
+    fn write(&self, slab: u64, position: u64, bytes: &[u8]) -> io::Result<()> {
+        private()
+            .create(true)
+            .truncate(false)
+            .open(self.slab(slab))?
+            .write_all_at(bytes, position)
+    }
+
+    fn remove(&self, slab: u64) -> io::Result<()> {
+        fs::remove_file(self.slab(slab))
+    }
+}
+
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).mode(0o600);
+    options
+}
