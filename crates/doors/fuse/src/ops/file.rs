@@ -1,0 +1,90 @@
+//! Open files.
+
+use super::{Request, Step};
+use crate::errno::Failure;
+use crate::session::{Answer, Payload, Session, Taken};
+use bytes::Bytes;
+use stoa_vfs::{Handle, OpenFlags};
+use stoa_wire_fuse::{Open, flags, reply};
+
+pub(super) fn open(r: &Request<'_>, how: u32, open_flags: u32) -> Result<Step, Failure> {
+    let (session, ino) = (r.session(), r.ino());
+    let truncate = how & libc::O_TRUNC.cast_unsigned() != 0;
+    let clear_privileges = open_flags & flags::open::KILL_SUIDGID != 0;
+    let wanted = OpenFlags { write: writes(how), truncate, clear_privileges };
+    let work = async move {
+        let handle = session.vfs.open(ino, wanted).await?;
+        let body = reply::open(&open_reply(&session, handle, how));
+        Ok(Answer::fixed(body).taking(Taken::Open(ino, handle)))
+    };
+    if truncate { Request::change(work) } else { Request::ask(work) }
+}
+
+/// Whether flags of open(2) ask for writing.
+pub(super) fn writes(flags: u32) -> bool {
+    flags & libc::O_ACCMODE.cast_unsigned() != libc::O_RDONLY.cast_unsigned()
+}
+
+/// What the kernel is told about a file it opened with `flags`.
+pub(super) fn open_reply(session: &Session, handle: Handle, flags: u32) -> Open {
+    let mut reply = 0;
+    if session.policy.exclusive {
+        reply |= flags::open_reply::KEEP_CACHE;
+    }
+    // Nothing was written, so a close has nothing to report. A kernel that holds written pages sends FLUSH in any case.
+    if !writes(flags) {
+        reply |= flags::open_reply::NOFLUSH;
+    }
+    Open { handle: handle.0, flags: reply }
+}
+
+pub(super) fn read(r: &Request<'_>, handle: u64, offset: u64, size: u32) -> Result<Step, Failure> {
+    let (session, ino) = (r.session(), r.ino());
+    Request::ask(async move {
+        let mut pieces = session.vfs.read(ino, Handle(handle), offset, size as usize).await?;
+        // More than was asked for is an answer that the kernel refuses.
+        let mut room = size as usize;
+        for piece in &mut pieces {
+            piece.truncate(room);
+            room -= piece.len();
+        }
+        Ok(Answer { payload: Payload::Pieces(pieces), taken: Taken::Nothing })
+    })
+}
+
+pub(super) fn write(r: &Request<'_>, handle: u64, offset: u64, how: u32, data: &[u8]) -> Result<Step, Failure> {
+    let (session, ino) = (r.session(), r.ino());
+    // `data` lies in `whole` where that is given, and is a part of it without a copy.
+    let data = r.whole.map_or_else(|| Bytes::copy_from_slice(data), |whole| whole.slice_ref(data));
+    let count = u32::try_from(data.len()).map_err(|_| Failure::Door(libc::EINVAL))?;
+    let clear_privileges = how & flags::write::KILL_SUIDGID != 0;
+    Request::change(async move {
+        session.vfs.write(ino, Handle(handle), offset, data, clear_privileges).await?;
+        Ok(Answer::fixed(reply::count(count)))
+    })
+}
+
+pub(super) fn flush(r: &Request<'_>, handle: u64) -> Result<Step, Failure> {
+    let (session, ino) = (r.session(), r.ino());
+    Request::change(async move {
+        session.vfs.flush(ino, Handle(handle)).await?;
+        Ok(Answer::EMPTY)
+    })
+}
+
+pub(super) fn release(r: &Request<'_>, handle: u64) -> Result<Step, Failure> {
+    let (session, ino) = (r.session(), r.ino());
+    Request::change(async move {
+        session.vfs.release(ino, Handle(handle)).await;
+        Ok(Answer::EMPTY)
+    })
+}
+
+/// A file or a directory. Not interruptible: an error would be reported to a caller who has left, and only once.
+pub(super) fn fsync(r: &Request<'_>) -> Result<Step, Failure> {
+    let (session, ino) = (r.session(), r.ino());
+    Request::change(async move {
+        session.vfs.fsync(ino).await?;
+        Ok(Answer::EMPTY)
+    })
+}

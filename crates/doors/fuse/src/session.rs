@@ -1,0 +1,92 @@
+//! The conversation with the kernel about one mount.
+
+mod answer;
+mod buffer;
+mod device;
+mod init;
+mod interrupts;
+mod reply;
+mod task;
+mod worker;
+
+pub(crate) use answer::{Answer, Outcome, Payload, Taken};
+pub(crate) use device::{Device, PATH as DEVICE_PATH};
+pub(crate) use init::{Agreement, WRITE_BYTES_MAX, handshake};
+
+use crate::stats::OpStats;
+use buffer::Pool;
+use interrupts::Interrupts;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use stoa_vfs::{CachePolicy, Vfs};
+use tokio::runtime::Handle;
+use tokio::sync::Mutex;
+use tokio::sync::mpsc::{self, error::TryRecvError};
+
+/// How long the kernel may believe what only it can change: the longest that every kernel counts without overflow.
+const FOREVER: Duration = Duration::from_secs(1_000_000_000);
+
+/// What the worker threads and the requests under way share.
+pub(crate) struct Session {
+    pub(crate) vfs: Arc<dyn Vfs>,
+    pub(crate) policy: CachePolicy,
+    pub(crate) agreement: Agreement,
+    pub(crate) stats: Arc<OpStats>,
+    runtime: Handle,
+    interrupts: Interrupts,
+    pool: Arc<Pool>,
+}
+
+/// Held by whatever still works for a mount; the mount has ended when all are dropped.
+pub(crate) type Alive = mpsc::Sender<()>;
+
+impl Session {
+    pub(crate) fn new(vfs: Arc<dyn Vfs>, agreement: Agreement, runtime: Handle, workers: usize) -> Arc<Self> {
+        Arc::new(Self {
+            policy: vfs.cache_policy(),
+            vfs,
+            agreement,
+            stats: Arc::new(OpStats::default()),
+            runtime,
+            interrupts: Interrupts::default(),
+            pool: Pool::new(workers),
+        })
+    }
+
+    /// How long names and attributes stay valid.
+    pub(crate) fn ttl(&self) -> Duration {
+        if self.policy.exclusive { FOREVER } else { Duration::from_millis(self.policy.ttl_ms) }
+    }
+
+    /// Starts the worker threads, and returns what tells of their end.
+    ///
+    /// # Errors
+    /// When a thread can't be started. Those that were end with the mount.
+    pub(crate) fn start(self: &Arc<Self>, device: Device, workers: usize) -> io::Result<Ended> {
+        // Nothing is ever sent: the channel tells when its last sender is gone.
+        let (alive, ended) = mpsc::channel(1);
+        for number in 1..workers {
+            let device = device.another()?;
+            worker::spawn(number, Arc::clone(self), device, alive.clone())?;
+        }
+        worker::spawn(0, Arc::clone(self), device, alive)?;
+        Ok(Ended(Mutex::new(ended)))
+    }
+}
+
+/// Tells when a session is over.
+pub(crate) struct Ended(Mutex<mpsc::Receiver<()>>);
+
+impl Ended {
+    /// Waits until every worker has ended and every request was answered.
+    pub(crate) async fn wait(&self) {
+        let mut receiver = self.0.lock().await;
+        while receiver.recv().await.is_some() {}
+    }
+
+    /// Whether that is so now.
+    pub(crate) fn is_over(&self) -> bool {
+        self.0.try_lock().is_ok_and(|mut receiver| receiver.try_recv() == Err(TryRecvError::Disconnected))
+    }
+}

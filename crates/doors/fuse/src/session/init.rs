@@ -1,0 +1,116 @@
+//! The first request, in which kernel and door agree on what they do.
+
+use super::Device;
+use super::answer::Payload;
+use crate::{Error, MountOptions, Result};
+use std::io;
+use stoa_vfs::CachePolicy;
+use stoa_wire_fuse::flags::init as flag;
+use stoa_wire_fuse::{Dialect, Header, Init, InitReply, Op, opcode, reply};
+
+#[cfg(test)]
+mod tests;
+
+/// The longest read or write, in bytes: the most that kernels let all users have.
+pub(crate) const WRITE_BYTES_MAX: u32 = 1 << 20;
+
+/// The longest read or write in pages of 4096 bytes.
+const PAGES_MAX: u16 = 256;
+
+/// Requests without a waiting caller (read-ahead, write-back) that may be under way at once. Each write among them holds a
+/// buffer of [`WRITE_BYTES_MAX`] while a store that is full lets it wait.
+const BACKGROUND_MAX: u16 = 64;
+
+/// Three quarters, as the kernel itself would choose.
+const CONGESTION_THRESHOLD: u16 = 48;
+
+/// What is wanted of any kernel that has it.
+const WANTED: u64 = flag::ASYNC_READ
+    | flag::ATOMIC_O_TRUNC
+    | flag::EXPORT_SUPPORT
+    | flag::BIG_WRITES
+    | flag::DONT_MASK
+    | flag::DO_READDIRPLUS
+    | flag::READDIRPLUS_AUTO
+    | flag::ASYNC_DIO
+    | flag::PARALLEL_DIROPS
+    | flag::POSIX_ACL
+    | flag::ABORT_ERROR
+    | flag::MAX_PAGES
+    // An inode's target never changes.
+    | flag::CACHE_SYMLINKS
+    | flag::HANDLE_KILLPRIV_V2
+    | flag::SETXATTR_EXT
+    | flag::INIT_EXT
+    | flag::ALLOW_IDMAP;
+
+/// What was agreed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Agreement {
+    /// How requests look.
+    pub(crate) dialect: Dialect,
+    /// Directories need no opening: the kernel caches their listings by itself.
+    pub(crate) no_opendir: bool,
+    /// The kernel holds written pages.
+    pub(crate) writeback: bool,
+}
+
+/// What is answered to `offer`.
+pub(crate) fn negotiate(offer: &Init, policy: CachePolicy, options: &MountOptions) -> (Agreement, InitReply) {
+    let caching = match (policy.exclusive, policy.read_only || options.read_only) {
+        (true, false) => flag::WRITEBACK_CACHE | flag::EXPLICIT_INVAL_DATA,
+        (true, true) => flag::EXPLICIT_INVAL_DATA,
+        (false, _) => flag::AUTO_INVAL_DATA,
+    };
+    let flags = (WANTED | caching) & offer.flags;
+    let has = |bit| flags & bit != 0;
+    let agreement = Agreement {
+        dialect: Dialect { setxattr_ext: has(flag::SETXATTR_EXT) },
+        no_opendir: policy.exclusive && offer.flags & flag::NO_OPENDIR_SUPPORT != 0,
+        writeback: has(flag::WRITEBACK_CACHE),
+    };
+    let reply = InitReply {
+        minor: offer.minor,
+        flags,
+        readahead_bytes_max: options.readahead_bytes.max(offer.readahead_bytes_max),
+        write_bytes_max: WRITE_BYTES_MAX,
+        pages_max: PAGES_MAX,
+        background_max: BACKGROUND_MAX,
+        congestion_threshold: CONGESTION_THRESHOLD,
+    };
+    (agreement, reply)
+}
+
+/// Waits for the first request, which the kernel sends as soon as it has mounted, and answers it.
+///
+/// # Errors
+/// [`Error::Protocol`] for a kernel that is too old; [`Error::Io`].
+pub(crate) fn handshake(device: &Device, policy: CachePolicy, options: &MountOptions) -> Result<Agreement> {
+    let mut buffer = vec![0; WRITE_BYTES_MAX as usize + stoa_wire_fuse::REQUEST_OVERHEAD];
+    let len = loop {
+        match device.read(&mut buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => break other.map_err(Error::io("reading the first FUSE request"))?,
+        }
+    };
+    let (header, body) = Header::parse(buffer.get(..len).unwrap_or_default())?;
+    let answer = |errno, payload: &Payload| {
+        device.answer(header.unique, errno, payload).map_err(Error::io("answering the first FUSE request"))
+    };
+    match Op::parse(&header, body, Dialect::default()) {
+        Ok(Op::Init(offer)) => {
+            let (agreement, reply) = negotiate(&offer, policy, options);
+            answer(0, &Payload::Fixed(reply::init(&reply)))?;
+            tracing::debug!(minor = offer.minor, offered = offer.flags, agreed = reply.flags, "FUSE session");
+            Ok(agreement)
+        }
+        Ok(_) => {
+            let what = opcode::name(header.opcode);
+            Err(Error::io("waiting for INIT")(io::Error::other(format!("the kernel sent {what}"))))
+        }
+        Err(error) => {
+            answer(libc::EPROTO, &Payload::Empty)?;
+            Err(error.into())
+        }
+    }
+}
