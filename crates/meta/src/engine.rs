@@ -8,6 +8,7 @@
 mod attrs;
 mod commit;
 mod extents;
+mod fix;
 mod kv;
 mod locks;
 mod make;

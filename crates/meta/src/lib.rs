@@ -12,4 +12,4 @@ pub mod record;
 pub use engine::{Engine, EngineOptions, RootOptions};
 pub use error::{Error, Result};
 pub use extent::{Codec, Content, Extent, FrameRef, Run, SegmentId};
-pub use meta::{ChangeAttr, FileUpdate, Linked, Meta, NewSegment, SegmentUse, Totals, Visit};
+pub use meta::{ChangeAttr, FileUpdate, Fix, Linked, Meta, NewSegment, SegmentUse, Totals, Visit};

@@ -78,6 +78,23 @@ pub struct Linked {
     pub links: u32,
 }
 
+/// A count that is set right, or a file that gets a name: see [`Meta::fix`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fix {
+    /// An inode has so many links.
+    Links(Ino, u32),
+    /// A directory has so many entries.
+    Entries(Ino, u64),
+    /// A file has so many bytes that are not in holes.
+    DataBytes(Ino, u64),
+    /// So many bytes of extents lie in a segment.
+    Live(SegmentId, u64),
+    /// The volume holds so much in all.
+    Totals(Totals),
+    /// An inode that lost its name gets one in `/lost+found`: its number.
+    Unnamed(Ino),
+}
+
 /// Hears every record of a durable state, for a check: see [`Meta::visit`].
 pub trait Visit: Send {
     /// An inode. `orphan`: it is kept without a name until it is reaped.
@@ -90,6 +107,8 @@ pub trait Visit: Send {
     fn segment(&mut self, segment: &SegmentUse);
     /// A record that says `segment` is shared with `ino`, which its own directory does not name.
     fn shared(&mut self, segment: SegmentId, ino: Ino);
+    /// What the superblock counts.
+    fn totals(&mut self, totals: Totals);
     /// A record that makes no sense.
     fn bad(&mut self, what: String);
 }
@@ -99,7 +118,7 @@ pub trait Visit: Send {
 /// Every changing method is one transaction: done whole, seen by every later call, and durable once a [`Meta::commit`]
 /// that began after it returned. Transactions become durable in the order in which they were done: a crash leaves a prefix.
 #[async_trait]
-pub trait Meta: Send + Sync + 'static {
+pub trait Meta: std::fmt::Debug + Send + Sync + 'static {
     /// The attributes of `name` in `parent`.
     async fn lookup(&self, parent: Ino, name: &Name) -> Result<Attr>;
     /// The directory that holds directory `ino`.
@@ -168,6 +187,8 @@ pub trait Meta: Send + Sync + 'static {
     fn totals(&self) -> Totals;
     /// Shows every record of the state that is durable.
     async fn visit(&self, visit: &mut dyn Visit) -> Result<()>;
+    /// Sets right what a check found: for a volume that nobody else uses meanwhile. Never removes anything.
+    async fn fix(&self, fixes: &[Fix]) -> Result<()>;
     /// Commits, then closes the engine for good.
     async fn close(&self) -> Result<()>;
 }

@@ -1,7 +1,7 @@
 //! [`Meta`] by the engine.
 
 use super::Engine;
-use crate::{ChangeAttr, Extent, FileUpdate, Linked, Meta, NewSegment, Result, SegmentId, SegmentUse, Totals, Visit};
+use crate::{ChangeAttr, Extent, FileUpdate, Fix, Linked, Meta, NewSegment, Result, SegmentId, SegmentUse, Totals, Visit};
 use async_trait::async_trait;
 use bytes::Bytes;
 use std::ops::Range;
@@ -109,6 +109,9 @@ impl Meta for Engine {
     }
     async fn visit(&self, visit: &mut dyn Visit) -> Result<()> {
         self.0.visit_all(visit).await
+    }
+    async fn fix(&self, fixes: &[Fix]) -> Result<()> {
+        self.0.fix_all(fixes).await
     }
     async fn close(&self) -> Result<()> {
         self.0.commit_all().await?;

@@ -5,7 +5,7 @@
 
 use crate::SegmentId;
 use crate::record::{Inode, Key, RecordKey, Superblock, encode_extent};
-use crate::{Extent, NewSegment};
+use crate::{Extent, NewSegment, Totals};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
@@ -62,6 +62,11 @@ impl Transaction {
         if let Some(segment) = extent.segment() {
             self.live.push((segment, bytes));
         }
+    }
+
+    /// Counts bytes that came to life, or died, in a segment.
+    pub(super) fn count_live(&mut self, segment: SegmentId, bytes: i64) {
+        self.live.push((segment, bytes));
     }
 
     /// Counts inodes made or removed.
@@ -185,6 +190,12 @@ impl Pending {
     /// The key-value store shows what was taken.
     pub(super) fn shown(&self) {
         self.0.lock().committing = Arc::default();
+    }
+
+    /// Sets what the volume counts, to go with the next commit.
+    pub(super) fn set_totals(&self, totals: Totals) {
+        let superblock = &mut self.0.lock().superblock;
+        (superblock.inodes, superblock.data_bytes) = (totals.inodes, totals.data_bytes);
     }
 
     pub(super) fn superblock(&self) -> Superblock {

@@ -3,8 +3,8 @@
 use super::Inner;
 use super::read::successor;
 use super::segments::segment_use;
-use crate::record::{Bucket, Inode, Key, RecordKey, SegmentRecord, decode_extent};
-use crate::{Result, Visit};
+use crate::record::{Bucket, Inode, Key, RecordKey, SegmentRecord, Superblock, decode_extent};
+use crate::{Result, Totals, Visit};
 use bytes::Bytes;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ impl Inner {
             self.kv.snapshot()?
         };
         let mut orphans = HashSet::new();
-        for kind in [b'o', b'i', b'd', b'e', b's', b'r'] {
+        for kind in [b'o', b'i', b'd', b'e', b's', b'r', b't'] {
             let (mut start, end) = RecordKey::all_of(kind);
             loop {
                 let page = snapshot.scan(start.clone()..end.clone(), PAGE).await?;
@@ -63,7 +63,11 @@ fn try_show(
         RecordKey::Extent(ino, end) => visit.extent(ino, &decode_extent(end, value)?),
         RecordKey::Segment(segment) => visit.segment(&segment_use(segment, &SegmentRecord::decode(value)?)),
         RecordKey::Shared(segment, ino) => visit.shared(segment, ino),
-        RecordKey::Xattr(..) | RecordKey::Superblock => {}
+        RecordKey::Superblock => {
+            let superblock = Superblock::decode(value)?;
+            visit.totals(Totals { data_bytes: superblock.data_bytes, inodes: superblock.inodes });
+        }
+        RecordKey::Xattr(..) => {}
     }
     Ok(())
 }

@@ -41,3 +41,21 @@ pub enum Error {
     #[error("{0}")]
     Io(String),
 }
+
+impl Error {
+    /// What a failed request to the object store means, while `doing` something.
+    pub(crate) fn store(doing: &str, error: &object_store::Error) -> Self {
+        Self::Io(format!("could not {doing}: {error}"))
+    }
+}
+
+impl From<stoa_meta::Error> for Error {
+    fn from(error: stoa_meta::Error) -> Self {
+        match error {
+            stoa_meta::Error::Fenced => Self::Fenced(error.to_string()),
+            stoa_meta::Error::Corrupt(what) => Self::Corrupt(what),
+            stoa_meta::Error::File(error) => Self::Io(error.to_string()),
+            stoa_meta::Error::Engine(what) => Self::Io(what),
+        }
+    }
+}

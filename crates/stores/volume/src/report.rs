@@ -126,3 +126,11 @@ pub trait Progress: Send + Sync {
     /// `done` of `total` steps of `stage` are done; a total of 0 is not known yet.
     fn step(&self, stage: &'static str, done: u64, total: u64);
 }
+
+/// Hears, and says nothing: for work in the background.
+#[derive(Debug)]
+pub(crate) struct Silent;
+
+impl Progress for Silent {
+    fn step(&self, _: &'static str, _: u64, _: u64) {}
+}

@@ -1,61 +1,243 @@
 //! Opening, closing, and asking a volume.
 
-use crate::{
-    Error, FileInfo, FormatOptions, FsckOptions, FsckReport, GcReport, OpenOptions, Progress, Result, Status, VolumeInfo,
-};
+use crate::cleaning::Reads;
+use crate::file::Files;
+use crate::layout::VolumeFile;
+use crate::log::{Log, LogOptions};
+use crate::ownership::Ownership;
+use crate::references::References;
+use crate::writing::Handles;
+use crate::{Error, FormatOptions, OpenOptions, Result, Status, VolumeInfo};
+use futures::StreamExt;
 use object_store::ObjectStore;
+use parking_lot::Mutex;
 use std::sync::Arc;
-use stoa_vfs::Ino;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+use stoa_cache::{Budget, Cache, DiskOptions};
+use stoa_meta::{Engine, EngineOptions, Meta, RootOptions};
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 
-/// An open volume. Implements [`stoa_vfs::Vfs`].
+/// Shares of the memory ceiling: a quarter for dirty data, which takes up to twice that while it is compressed and uploaded;
+const DIRTY_SHARE: u64 = 4;
+/// an eighth for the namespace;
+const META_SHARE: u64 = 8;
+/// and a quarter for cached data. What is left is for requests and stacks.
+const CACHE_SHARE: u64 = 4;
+
+/// Readers that can be read ahead of at full width without pushing each other's data out of the cache.
+const READERS_AHEAD: u64 = 4;
+
+/// The most that is read ahead of one reader, in bytes.
+const READ_AHEAD_MAX: u64 = 32 << 20;
+
+/// The least memory that a volume runs in.
+const MEMORY_BYTES_MIN: u64 = 64 << 20;
+
+/// An open volume, and the one owner of it. Implements [`stoa_vfs::Vfs`].
 #[derive(Debug)]
-pub struct Volume {}
+pub struct Volume {
+    pub(crate) about: VolumeFile,
+    pub(crate) store: Arc<dyn ObjectStore>,
+    pub(crate) meta: Arc<dyn Meta>,
+    pub(crate) log: Arc<Log>,
+    pub(crate) files: Arc<Files>,
+    pub(crate) cache: Arc<Cache>,
+    /// Memory for dirty data.
+    pub(crate) budget: Budget,
+    pub(crate) handles: Handles,
+    pub(crate) references: References,
+    pub(crate) reads: Reads,
+    pub(crate) commit_interval: Duration,
+    /// Told when dirty data should be written without waiting for its time.
+    pub(crate) pressure: Notify,
+    /// Commits that were made.
+    pub(crate) commits: AtomicU64,
+    /// Held by the collection under way.
+    pub(crate) collecting: tokio::sync::Mutex<()>,
+    pub(crate) last_error: Mutex<Option<String>>,
+    read_only: bool,
+    memory_bytes_max: u64,
+    ownership: Ownership,
+    tasks: Mutex<Vec<JoinHandle<()>>>,
+}
 
-/// Makes an empty volume in `store`, which must hold nothing yet.
+/// Makes an empty volume in `store`, which must hold nothing yet. Durable when it returns.
 ///
 /// # Errors
 /// [`Error::Exists`], [`Error::NotEmpty`], [`Error::Store`].
-pub async fn format(_store: Arc<dyn ObjectStore>, _options: &FormatOptions) -> Result<VolumeInfo> {
-    Err(Error::Io("not built yet".into()))
+pub async fn format(store: Arc<dyn ObjectStore>, options: &FormatOptions) -> Result<VolumeInfo> {
+    match VolumeFile::read(store.as_ref()).await {
+        Err(Error::NotAVolume(_)) => {}
+        Ok(_) | Err(Error::Newer { .. }) => return Err(Error::Exists(store.to_string())),
+        Err(error) => return Err(error),
+    }
+    match store.list(None).next().await {
+        None => {}
+        Some(Ok(_)) => return Err(Error::NotEmpty(store.to_string())),
+        Some(Err(error)) => return Err(Error::store("list the store", &error)),
+    }
+    stoa_objects::probe(store.as_ref()).await.map_err(Error::Store)?;
+    let about = VolumeFile::new(options);
+    let root = RootOptions { mode: options.root_mode, uid: options.root_uid, gid: options.root_gid };
+    Engine::format(Arc::clone(&store), root).await?;
+    about.create(store.as_ref()).await?;
+    Ok(about.info())
 }
 
 impl Volume {
     /// Reads what the volume in `store` is, without opening it.
-    pub async fn describe(_store: Arc<dyn ObjectStore>) -> Result<VolumeInfo> {
-        Err(Error::Io("not built yet".into()))
+    ///
+    /// # Errors
+    /// [`Error::NotAVolume`], [`Error::Newer`], [`Error::Corrupt`].
+    pub async fn describe(store: Arc<dyn ObjectStore>) -> Result<VolumeInfo> {
+        Ok(VolumeFile::read(store.as_ref()).await?.info())
     }
 
     /// Opens the volume in `store` and takes it as its one owner.
     ///
     /// # Errors
     /// [`Error::NotAVolume`], [`Error::Newer`], [`Error::Owned`].
-    pub async fn open(_store: Arc<dyn ObjectStore>, _options: OpenOptions) -> Result<Arc<Self>> {
-        Err(Error::Io("not built yet".into()))
+    pub async fn open(store: Arc<dyn ObjectStore>, options: OpenOptions) -> Result<Arc<Self>> {
+        let about = VolumeFile::read(store.as_ref()).await?;
+        let memory_bytes_max = options.memory_bytes_max.max(MEMORY_BYTES_MIN);
+        let ownership = Ownership::take(store.as_ref(), options.owner, options.take_over).await?;
+        let engine = EngineOptions { memory_bytes_max: memory_bytes_max / META_SHARE, hash_key: about.uuid.into_bytes() };
+        let meta: Arc<dyn Meta> = Arc::new(Engine::open(Arc::clone(&store), &engine).await?);
+        let mut cache = stoa_cache::Options::new(memory_bytes_max / CACHE_SHARE);
+        cache.disk = options.cache_dir.map(|dir| DiskOptions {
+            dir,
+            bytes_max: options.cache_bytes_max,
+            volume: about.uuid.to_string(),
+        });
+        let cache = Cache::open(Arc::clone(&store), cache).map_err(|error| Error::Io(error.to_string()))?;
+        let files = Arc::new(Files::default());
+        let (log, tasks) = Log::start(LogOptions {
+            meta: Arc::clone(&meta),
+            store: Arc::clone(&store),
+            files: Arc::clone(&files),
+            compression_level: about.compression_level,
+            epoch: ownership.epoch,
+        });
+        let volume = Arc::new(Self {
+            about,
+            store,
+            meta,
+            log,
+            files,
+            cache,
+            budget: Budget::new(memory_bytes_max / DIRTY_SHARE),
+            handles: Handles::default(),
+            references: References::default(),
+            reads: Reads::default(),
+            commit_interval: options.commit_interval,
+            pressure: Notify::new(),
+            commits: AtomicU64::new(0),
+            collecting: tokio::sync::Mutex::new(()),
+            last_error: Mutex::new(None),
+            read_only: options.read_only,
+            memory_bytes_max,
+            ownership,
+            tasks: Mutex::new(tasks),
+        });
+        volume.reap_orphans().await?;
+        let flusher = tokio::spawn(crate::flushing::run(Arc::downgrade(&volume)));
+        let cleaner = tokio::spawn(crate::cleaning::run(Arc::downgrade(&volume)));
+        volume.tasks.lock().extend([flusher, cleaner]);
+        Ok(volume)
     }
 
-    /// Makes everything durable, gives ownership back and stops. Returns once that is done; retries for as long as the store is away.
+    /// Removes what an earlier mount had unlinked and still open when it ended.
+    async fn reap_orphans(&self) -> Result<()> {
+        for ino in self.meta.orphans().await? {
+            self.meta.reap(ino).await?;
+        }
+        Ok(())
+    }
+
+    /// Makes everything durable, gives ownership back and stops. Tries for as long as the store is away.
+    ///
+    /// # Errors
+    /// What kept data from becoming durable, if it never can: the right to write is lost. Nothing is released then.
     pub async fn close(&self) -> Result<()> {
-        Err(Error::Io("not built yet".into()))
+        while let Err(error) = self.sync_all().await {
+            if let Some(reason) = self.fenced() {
+                self.stop_tasks();
+                return Err(Error::Fenced(reason));
+            }
+            self.log.check().map_err(|error| Error::Io(error.to_string()))?;
+            tracing::warn!(%error, "not everything is in the store yet; trying again");
+            tokio::time::sleep(self.commit_interval).await;
+        }
+        self.stop_tasks();
+        let _no_collection = self.collecting.lock().await;
+        self.meta.close().await?;
+        self.ownership.release(self.store.as_ref()).await
+    }
+
+    /// Stops at once, as a crash would: nothing more is written, nothing is released. For tests of recovery.
+    pub fn abandon(&self) {
+        self.stop_tasks();
+    }
+
+    fn stop_tasks(&self) {
+        self.tasks.lock().drain(..).for_each(|task| task.abort());
     }
 
     /// How it is.
     #[must_use]
-    pub fn status(&self) -> Option<Status> {
-        None
+    pub fn status(&self) -> Status {
+        let usage = self.cache.usage();
+        let totals = self.meta.totals();
+        Status {
+            volume: self.about.info(),
+            read_only: self.read_only,
+            fenced: self.fenced(),
+            dirty_bytes: self.budget.used(),
+            uncommitted_operations: self.meta.uncommitted(),
+            uploads_running: self.log.uploads_running(),
+            cache_memory_bytes: usage.memory_bytes,
+            cache_disk_bytes: usage.disk_bytes,
+            memory_bytes_max: self.memory_bytes_max,
+            used_bytes: totals.data_bytes,
+            inodes: totals.inodes,
+            last_error: self.last_error.lock().clone(),
+        }
     }
 
-    /// Where the bytes of a file are.
-    pub async fn file_info(&self, _ino: Ino) -> Result<FileInfo> {
-        Err(Error::Io("not built yet".into()))
+    fn fenced(&self) -> Option<String> {
+        match self.log.check() {
+            Err(error @ stoa_vfs::Error::Fenced) => Some(error.to_string()),
+            _ => None,
+        }
     }
 
-    /// Checks the namespace against the segments.
-    pub async fn fsck(&self, _options: FsckOptions, _progress: &dyn Progress) -> Result<FsckReport> {
-        Err(Error::Io("not built yet".into()))
+    /// How many bytes may be read ahead of one reader.
+    pub(crate) fn read_ahead_max(&self) -> u64 {
+        (self.memory_bytes_max / CACHE_SHARE / READERS_AHEAD).min(READ_AHEAD_MAX)
     }
 
-    /// Deletes what nothing names any more and rewrites segments that are mostly dead.
-    pub async fn gc(&self, _progress: &dyn Progress) -> Result<GcReport> {
-        Err(Error::Io("not built yet".into()))
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// Lets an operation begin that changes something.
+    pub(crate) fn check_writable(&self) -> stoa_vfs::Result<()> {
+        if self.read_only {
+            return Err(stoa_vfs::Error::ReadOnly);
+        }
+        self.log.check()
+    }
+
+    /// Keeps a failure for `stoa status`.
+    pub(crate) fn note(&self, error: &dyn std::fmt::Display) {
+        *self.last_error.lock() = Some(format!("{} {error}", crate::clock::rfc3339_now()));
+    }
+}
+
+impl Drop for Volume {
+    fn drop(&mut self) {
+        self.stop_tasks();
     }
 }

@@ -1,0 +1,80 @@
+//! Setting right what a check found.
+
+use super::Inner;
+use super::names::Changing;
+use crate::record::{Inode, RecordKey};
+use crate::{Error, Fix, Result, SegmentId};
+use bytes::Bytes;
+use std::sync::Arc;
+use stoa_vfs::{Caller, Error as FileError, Ino, Kind, Make, Name, Node, Timestamp};
+
+const LOST_AND_FOUND: &[u8] = b"lost+found";
+
+impl Inner {
+    pub(super) async fn fix_all(self: &Arc<Self>, fixes: &[Fix]) -> Result<()> {
+        let mut lost = None;
+        for fix in fixes {
+            match *fix {
+                Fix::Links(ino, nlink) => self.fix_inode(ino, |inode| Inode { nlink, ..inode }).await?,
+                Fix::Entries(ino, size) => self.fix_inode(ino, |inode| Inode { size, ..inode }).await?,
+                Fix::DataBytes(ino, data_bytes) => self.fix_inode(ino, |inode| Inode { data_bytes, ..inode }).await?,
+                Fix::Live(segment, live_bytes) => self.fix_live(segment, live_bytes).await?,
+                Fix::Totals(totals) => self.pending.set_totals(totals),
+                Fix::Unnamed(ino) => {
+                    let directory = match lost {
+                        Some(directory) => directory,
+                        None => *lost.insert(self.lost_and_found().await?),
+                    };
+                    self.name_again(ino, directory).await?;
+                }
+            }
+        }
+        // Totals alone change no record; the commit that follows must have something to write.
+        self.fix_inode(Ino::ROOT, |inode| inode).await
+    }
+
+    async fn fix_inode(&self, ino: Ino, fix: impl FnOnce(Inode) -> Inode) -> Result<()> {
+        let _locked = self.locks.exclusive(&[ino]).await;
+        let inode = self.locked_inode(ino).await?;
+        let mut changing = Changing::default();
+        changing.put_inode(ino, fix((*inode).clone()));
+        self.finish(changing);
+        Ok(())
+    }
+
+    async fn fix_live(&self, segment: SegmentId, live_bytes: u64) -> Result<()> {
+        let counted = self.all_segments().await?.into_iter().find(|used| used.segment.id == segment);
+        let counted = counted.ok_or_else(|| Error::Corrupt(format!("segment {segment} has no record")))?;
+        let difference = i128::from(live_bytes) - i128::from(counted.live_bytes);
+        let mut changing = Changing::default();
+        changing.transaction.count_live(segment, i64::try_from(difference).unwrap_or(i64::MAX));
+        self.finish(changing);
+        Ok(())
+    }
+
+    async fn lost_and_found(self: &Arc<Self>) -> Result<Ino> {
+        let name = Name::new(Bytes::from_static(LOST_AND_FOUND))?;
+        let make = Make { node: Node::Directory, mode: 0o700, umask: 0 };
+        match self.make_named(Caller::ROOT, Ino::ROOT, &name, &make).await {
+            Ok(attr) => Ok(attr.ino),
+            Err(Error::File(FileError::Exists)) => Ok(self.lookup_name(Ino::ROOT, &name).await?.ino),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn name_again(&self, ino: Ino, directory: Ino) -> Result<()> {
+        let name = Name::new(Bytes::from(ino.to_string()))?;
+        let _locked = self.locks.exclusive(&[ino, directory]).await;
+        let inode = self.locked_inode(ino).await?;
+        let is_directory = inode.kind == Kind::Directory;
+        let mut changing = Changing::default();
+        self.add_name(&mut changing, directory, &name, ino, inode.kind).await?;
+        let nlink = if is_directory { inode.nlink.max(2) } else { 1 };
+        let parent = if is_directory { directory } else { inode.parent };
+        changing.transaction.remove(&RecordKey::Orphan(ino));
+        changing.put_inode(ino, Inode { nlink, parent, ..(*inode).clone() });
+        self.resize(&mut changing, directory, 1, i32::from(is_directory), Timestamp::now()).await?;
+        self.finish(changing);
+        Ok(())
+    }
+}

@@ -1,0 +1,261 @@
+//! Giving space back: segments with little left alive are emptied, and dead ones deleted.
+//!
+//! Deleting is the one thing here that can lose data. Only [`delete_dead`](Volume) deletes; it takes a [`CompleteScan`], which
+//! exists only if *everything* that could name the segment was looked at, without any error, in a state that is durable.
+
+use crate::layout::{DATA, segment_of, segment_path};
+use crate::segment::Directory;
+use crate::volume::Volume;
+use crate::{Error, GcReport, Progress, Result};
+use bytes::Bytes;
+use futures::TryStreamExt;
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt};
+use parking_lot::Mutex;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use stoa_cache::Reservation;
+use stoa_meta::{Extent, SegmentId, SegmentUse};
+use stoa_vfs::Ino;
+
+/// How often it is looked whether there is something to do; it costs no request when nothing was changed.
+const INTERVAL: Duration = Duration::from_secs(10);
+
+/// A segment is emptied when less than one part in this many of it is alive.
+const SPARSE: u64 = 2;
+
+/// How long a deletion waits between two looks at whether reads that began before it have ended.
+const READS_POLL: Duration = Duration::from_millis(5);
+
+/// Data on its way to another segment.
+#[derive(Debug)]
+pub(crate) struct Move {
+    pub(crate) ino: Ino,
+    /// Where in the file it is.
+    pub(crate) offset: u64,
+    pub(crate) data: Vec<Bytes>,
+    /// The extents that named it: they are replaced only if they are still the same.
+    pub(crate) old: Vec<Extent>,
+    pub(crate) _reserved: Reservation,
+}
+
+/// Reads under way: what they may still fetch is not deleted.
+#[derive(Debug, Default)]
+pub(crate) struct Reads(Mutex<Arc<()>>);
+
+impl Reads {
+    /// Marks a read, until the result is dropped.
+    pub(crate) fn begin(&self) -> Arc<()> {
+        Arc::clone(&self.0.lock())
+    }
+
+    /// Returns once every read that is under way now has ended.
+    async fn all_ended(&self) {
+        let before = std::mem::take(&mut *self.0.lock());
+        while Arc::strong_count(&before) > 1 {
+            tokio::time::sleep(READS_POLL).await;
+        }
+    }
+}
+
+/// Proof that nothing names these segments any more.
+#[derive(Debug)]
+struct CompleteScan {
+    dead: Vec<Dead>,
+}
+
+/// A dead segment.
+#[derive(Debug, Clone, Copy)]
+struct Dead {
+    id: SegmentId,
+    stored_bytes: u64,
+}
+
+/// Collects in the background, after changes, until the volume is gone.
+pub(crate) async fn run(volume: Weak<Volume>) {
+    let mut seen = 0;
+    loop {
+        tokio::time::sleep(INTERVAL).await;
+        let Some(volume) = volume.upgrade() else { return };
+        let commits = volume.commits.load(Ordering::Relaxed);
+        if commits == seen || volume.is_read_only() || volume.log.check().is_err() {
+            continue;
+        }
+        seen = commits;
+        volume.defragment().await;
+        if let Err(error) = volume.collect(&crate::report::Silent).await {
+            volume.note(&error);
+            tracing::warn!(%error, "space was not given back this time; nothing was deleted");
+        }
+    }
+}
+
+impl Volume {
+    /// Deletes what nothing names any more, and empties segments that are mostly dead.
+    ///
+    /// # Errors
+    /// Anything that goes wrong ends the pass; nothing is deleted then that was not proven dead.
+    pub async fn gc(&self, progress: &dyn Progress) -> Result<GcReport> {
+        self.sync_all().await.map_err(|error| Error::Io(error.to_string()))?;
+        let mut report = self.collect(progress).await?;
+        let _alone = self.collecting.lock().await;
+        let orphans = self.orphan_segments().await?;
+        self.delete_proven(&orphans, &mut report, progress).await?;
+        Ok(report)
+    }
+
+    async fn collect(&self, progress: &dyn Progress) -> Result<GcReport> {
+        let _alone = self.collecting.lock().await;
+        let segments = self.meta.segments().await?;
+        let mut report = GcReport { segments: count(segments.len()), ..GcReport::default() };
+        let sparse: Vec<&SegmentUse> = segments.iter().filter(|segment| self.is_sparse(segment)).collect();
+        for (done, segment) in sparse.iter().enumerate() {
+            progress.step("emptying sparse segments", count(done), count(sparse.len()));
+            report.rewritten_bytes += self.empty_segment(segment).await?;
+            report.rewritten_segments += 1;
+        }
+        let segments = if sparse.is_empty() {
+            segments
+        } else {
+            self.log.drain().await.map_err(|error| Error::Io(error.to_string()))?;
+            self.commit().await.map_err(|error| Error::Io(error.to_string()))?;
+            self.meta.segments().await?
+        };
+        let dead: Vec<Dead> = segments
+            .iter()
+            .filter(|segment| segment.live_bytes == 0 && self.log.is_settled(segment.segment.id))
+            .map(|segment| Dead { id: segment.segment.id, stored_bytes: segment.segment.stored_bytes })
+            .collect();
+        self.delete_proven(&dead, &mut report, progress).await?;
+        Ok(report)
+    }
+
+    fn is_sparse(&self, segment: &SegmentUse) -> bool {
+        let live = segment.live_bytes;
+        live > 0 && live.saturating_mul(SPARSE) < segment.segment.data_bytes && self.log.is_settled(segment.segment.id)
+    }
+
+    /// Sends what is alive in a segment into the log again; returns how many bytes.
+    async fn empty_segment(&self, segment: &SegmentUse) -> Result<u64> {
+        let id = segment.segment.id;
+        let mut moved = 0;
+        for ino in self.possible_namers(id, segment.segment.stored_bytes).await?.unwrap_or_default() {
+            for extent in self.extents_in(ino, id).await? {
+                moved += extent.len;
+                self.move_extents(ino, vec![extent]).await?;
+            }
+        }
+        Ok(moved)
+    }
+
+    /// Reads neighbouring extents of a file and sends their data into the log again.
+    pub(crate) async fn move_extents(&self, ino: Ino, old: Vec<Extent>) -> Result<()> {
+        let (Some(offset), Some(end)) = (old.first().map(|first| first.offset), old.last().map(Extent::end)) else {
+            return Ok(());
+        };
+        let reserved = self.budget.reserve(end - offset).await;
+        let data = {
+            let _alive = self.reads.begin();
+            self.read_extents(&old).await.map_err(|error| Error::Corrupt(format!("inode {ino}: {error}")))?
+        };
+        self.log.submit_move(Move { ino, offset, data, old, _reserved: reserved });
+        Ok(())
+    }
+
+    /// The inodes that can name a segment: those its own directory names, and those that share extents. `None` if there is no such object.
+    async fn possible_namers(&self, id: SegmentId, size: u64) -> Result<Option<BTreeSet<Ino>>> {
+        let path = segment_path(id);
+        let directory = match Directory::read(self.store.as_ref(), &path, size).await {
+            Ok(directory) => directory,
+            Err(crate::segment::ReadError::Store(object_store::Error::NotFound { .. })) => return Ok(None),
+            Err(error) => return Err(Error::Corrupt(format!("{path}: {error}"))),
+        };
+        let mut inodes: BTreeSet<Ino> = directory.entries.iter().map(|entry| entry.ino).collect();
+        inodes.extend(self.meta.sharers(id).await?);
+        Ok(Some(inodes))
+    }
+
+    /// The extents of a file that lie in a segment.
+    async fn extents_in(&self, ino: Ino, id: SegmentId) -> Result<Vec<Extent>> {
+        match self.meta.extents(ino, 0..u64::MAX).await {
+            Ok(extents) => Ok(extents.into_iter().filter(|extent| extent.segment() == Some(id)).collect()),
+            Err(stoa_meta::Error::File(stoa_vfs::Error::Stale)) => Ok(Vec::new()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Looks at everything that could name these segments. Any error ends it: then there is no proof, and nothing to delete.
+    async fn scan(&self, candidates: &[Dead], progress: &dyn Progress) -> Result<CompleteScan> {
+        let mut dead = Vec::with_capacity(candidates.len());
+        for (done, candidate) in candidates.iter().enumerate() {
+            progress.step("checking dead segments", count(done), count(candidates.len()));
+            let mut named = false;
+            for ino in self.possible_namers(candidate.id, candidate.stored_bytes).await?.unwrap_or_default() {
+                named |= !self.extents_in(ino, candidate.id).await?.is_empty();
+            }
+            if named {
+                tracing::error!(segment = %candidate.id, "a segment is counted as dead but is named: it is kept; run `stoa fsck`");
+            } else {
+                dead.push(*candidate);
+            }
+        }
+        Ok(CompleteScan { dead })
+    }
+
+    async fn delete_proven(&self, candidates: &[Dead], report: &mut GcReport, progress: &dyn Progress) -> Result<()> {
+        if candidates.is_empty() {
+            return Ok(());
+        }
+        let scan = self.scan(candidates, progress).await?;
+        self.delete_dead(scan, report, progress).await
+    }
+
+    /// The only place that deletes segments.
+    async fn delete_dead(&self, scan: CompleteScan, report: &mut GcReport, progress: &dyn Progress) -> Result<()> {
+        let ids: Vec<SegmentId> = scan.dead.iter().map(|dead| dead.id).collect();
+        // First they are forgotten, durably; only then deleted. A crash in between leaves objects, never names without objects.
+        self.meta.forget_segments(&ids).await?;
+        self.commit().await.map_err(|error| Error::Io(error.to_string()))?;
+        self.reads.all_ended().await;
+        for (done, dead) in scan.dead.iter().enumerate() {
+            progress.step("deleting dead segments", count(done), count(scan.dead.len()));
+            self.cache.forget_object(u128::from(dead.id.0));
+            match self.store.delete(&segment_path(dead.id)).await {
+                Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
+                Err(error) => return Err(Error::store("delete a dead segment", &error)),
+            }
+            report.deleted_segments += 1;
+            report.deleted_bytes += dead.stored_bytes;
+        }
+        Ok(())
+    }
+
+    /// Segments of earlier mounts that the namespace does not know: uploaded, and never named because of a crash.
+    async fn orphan_segments(&self) -> Result<Vec<Dead>> {
+        let objects: Vec<_> = self
+            .store
+            .list(Some(&Path::from(DATA)))
+            .try_collect()
+            .await
+            .map_err(|error| Error::store("list the segments", &error))?;
+        // After the listing: a segment that is known now was not forgotten.
+        let known: HashSet<SegmentId> = self.meta.segments().await?.iter().map(|segment| segment.segment.id).collect();
+        let orphan = |object: &object_store::ObjectMeta| {
+            let id = segment_of(&object.location)?;
+            let unknown = !known.contains(&id) && !self.log.is_own(id);
+            unknown.then_some(Dead { id, stored_bytes: object.size })
+        };
+        Ok(objects.iter().filter_map(orphan).collect())
+    }
+
+    /// How many segments there are that the namespace does not know.
+    pub(crate) async fn count_orphan_segments(&self) -> Result<u64> {
+        Ok(count(self.orphan_segments().await?.len()))
+    }
+}
+
+fn count(len: usize) -> u64 {
+    u64::try_from(len).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,119 @@
+//! Bringing together what random writes scattered: many small extents side by side become a few large ones.
+
+use crate::log::INLINE_BYTES;
+use crate::volume::Volume;
+use crate::{Error, Result};
+use bytes::BytesMut;
+use parking_lot::Mutex;
+use std::collections::HashSet;
+use stoa_meta::{Content, Extent, FileUpdate};
+use stoa_vfs::Ino;
+
+/// The part of a file that is looked at, and rewritten, at a time.
+const WINDOW_BYTES: u64 = 4 << 20;
+
+/// A window with more extents than this is rewritten.
+const EXTENTS_MANY: usize = 16;
+
+/// Publishing this many extents at once, or inline data into a longer file, makes a file worth looking at.
+const SCATTERED: usize = 8;
+
+/// The most files to remember; others are found when they are written again.
+const FILES_MAX: usize = 65_536;
+
+/// Files to look at.
+#[derive(Debug, Default)]
+pub(crate) struct Fragmented(Mutex<HashSet<Ino>>);
+
+impl Fragmented {
+    /// Hears what is published.
+    pub(crate) fn note(&self, update: &FileUpdate) {
+        let inline = |extent: &Extent| matches!(extent.content, Content::Inline(_));
+        let scattered = update.extents.len() >= SCATTERED;
+        if scattered || (update.size > INLINE_BYTES && update.extents.iter().any(inline)) {
+            let mut files = self.0.lock();
+            if files.len() < FILES_MAX {
+                files.insert(update.ino);
+            }
+        }
+    }
+
+    fn take(&self) -> Vec<Ino> {
+        self.0.lock().drain().collect()
+    }
+
+    fn again(&self, ino: Ino) {
+        self.0.lock().insert(ino);
+    }
+}
+
+impl Volume {
+    /// Rewrites the fragmented parts of files that are at rest.
+    pub(crate) async fn defragment(&self) {
+        for ino in self.log.fragmented.take() {
+            if self.files.find(ino).is_some_and(|file| file.lock().is_dirty()) {
+                self.log.fragmented.again(ino);
+                continue;
+            }
+            if let Err(error) = self.defragment_file(ino).await {
+                tracing::warn!(%error, %ino, "a file stays fragmented");
+            }
+        }
+    }
+
+    async fn defragment_file(&self, ino: Ino) -> Result<()> {
+        let size = match self.meta.attr(ino).await {
+            Ok(attr) => attr.size,
+            Err(stoa_meta::Error::File(stoa_vfs::Error::Stale)) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        let mut start = 0;
+        while start < size {
+            let end = start.saturating_add(WINDOW_BYTES).min(size);
+            let extents = self.meta.extents(ino, start..end).await?;
+            // A long hole is passed in one step.
+            start = match extents.first() {
+                Some(first) if extents.len() == 1 && matches!(first.content, Content::Hole) => self.hole_end(ino, end, size).await?,
+                _ => end,
+            };
+            if extents.len() > EXTENTS_MANY {
+                self.join(ino, extents).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn hole_end(&self, ino: Ino, from: u64, size: u64) -> Result<u64> {
+        let next = self.meta.extents(ino, from..size).await?;
+        Ok(next.iter().find(|extent| !matches!(extent.content, Content::Hole)).map_or(size, |data| data.offset.max(from)))
+    }
+
+    /// Rewrites runs of data between holes.
+    async fn join(&self, ino: Ino, extents: Vec<Extent>) -> Result<()> {
+        for run in extents.chunk_by(|a, b| is_data(a) && is_data(b)).filter(|run| run.len() > 1) {
+            let bytes: u64 = run.iter().map(|extent| extent.len).sum();
+            if bytes <= INLINE_BYTES {
+                self.join_inline(ino, run).await?;
+            } else {
+                self.move_extents(ino, run.to_vec()).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn join_inline(&self, ino: Ino, run: &[Extent]) -> Result<()> {
+        let _alive = self.reads.begin();
+        let parts = self.read_extents(run).await.map_err(|error| Error::Corrupt(format!("inode {ino}: {error}")))?;
+        let mut all = BytesMut::new();
+        parts.iter().for_each(|part| all.extend_from_slice(part));
+        let (Some(offset), Ok(len)) = (run.first().map(|first| first.offset), u64::try_from(all.len())) else { return Ok(()) };
+        let joined = Extent { offset, len, content: Content::Inline(all.freeze()) };
+        // If the file was written meanwhile, it stays as it is now.
+        self.meta.replace(ino, run, vec![joined]).await?;
+        Ok(())
+    }
+}
+
+fn is_data(extent: &Extent) -> bool {
+    !matches!(extent.content, Content::Hole)
+}

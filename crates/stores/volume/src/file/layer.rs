@@ -1,0 +1,142 @@
+//! A layer: ranges of a file that were written, or made holes, over what lies below.
+
+use bytes::{Bytes, BytesMut};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Neighbours that together are no longer than this are joined, so that many small writes do not make many small pieces.
+const JOIN_BYTES: usize = 64 << 10;
+
+/// What is left of a piece shorter than this part of it is copied out, so that it does not hold the whole buffer.
+const COPY_OUT: usize = 16 << 10;
+
+/// What was written to a range.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// These bytes.
+    Data(Bytes),
+    /// Zeros that take no space, so many.
+    Hole(u64),
+}
+
+impl Piece {
+    pub(crate) fn len(&self) -> u64 {
+        match self {
+            Self::Data(bytes) => u64::try_from(bytes.len()).unwrap_or(u64::MAX),
+            Self::Hole(len) => *len,
+        }
+    }
+
+    /// The part of it within `range`, which is counted from its own start.
+    pub(crate) fn slice(&self, range: Range<u64>) -> Self {
+        match self {
+            Self::Data(bytes) => {
+                let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
+                Self::Data(bytes.slice(at(range.start)..at(range.end)))
+            }
+            Self::Hole(_) => Self::Hole(range.end - range.start),
+        }
+    }
+
+    fn data_len(&self) -> u64 {
+        if matches!(self, Self::Data(_)) { self.len() } else { 0 }
+    }
+
+    /// A remainder that no longer holds on to a much larger buffer.
+    fn detached(self) -> Self {
+        match self {
+            Self::Data(bytes) if bytes.len() < COPY_OUT => Self::Data(Bytes::copy_from_slice(&bytes)),
+            other => other,
+        }
+    }
+}
+
+/// Pieces by offset; no two overlap.
+#[derive(Debug, Default)]
+pub(crate) struct Layer {
+    pieces: BTreeMap<u64, Piece>,
+    data_bytes: u64,
+}
+
+impl Layer {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// Bytes of data, holes not counted.
+    pub(crate) fn data_bytes(&self) -> u64 {
+        self.data_bytes
+    }
+
+    /// All pieces, in order.
+    #[cfg(test)]
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = (u64, &Piece)> {
+        self.pieces.iter().map(|(offset, piece)| (*offset, piece))
+    }
+
+    /// Puts a piece over whatever is there.
+    pub(crate) fn put(&mut self, offset: u64, piece: Piece) {
+        let len = piece.len();
+        if len == 0 {
+            return;
+        }
+        self.clear(offset..offset.saturating_add(len));
+        self.data_bytes += piece.data_len();
+        if let Some((before, joined)) = self.join_before(offset, &piece) {
+            self.pieces.insert(before, joined);
+        } else {
+            self.pieces.insert(offset, piece);
+        }
+    }
+
+    /// The piece that ends where this one starts, together with it, if both are small data or both are holes.
+    fn join_before(&self, offset: u64, piece: &Piece) -> Option<(u64, Piece)> {
+        let (before, last) = self.pieces.range(..offset).next_back()?;
+        if before + last.len() != offset {
+            return None;
+        }
+        match (last, piece) {
+            (Piece::Hole(a), Piece::Hole(b)) => Some((*before, Piece::Hole(a + b))),
+            (Piece::Data(a), Piece::Data(b)) if a.len() + b.len() <= JOIN_BYTES => {
+                let mut both = BytesMut::with_capacity(a.len() + b.len());
+                both.extend_from_slice(a);
+                both.extend_from_slice(b);
+                Some((*before, Piece::Data(both.freeze())))
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes away what is in `range`: what lies below shows again there, if that is inside the file.
+    pub(crate) fn clear(&mut self, range: Range<u64>) {
+        let before = self.pieces.range(..range.start).next_back();
+        let reaching = before.filter(|(offset, piece)| **offset + piece.len() > range.start).map(|(offset, _)| *offset);
+        let touched: Vec<u64> =
+            reaching.into_iter().chain(self.pieces.range(range.clone()).map(|(offset, _)| *offset)).collect();
+        for offset in touched {
+            let Some(piece) = self.pieces.remove(&offset) else { continue };
+            let end = offset + piece.len();
+            self.data_bytes -= piece.data_len();
+            let left = (offset < range.start).then(|| (offset, piece.slice(0..range.start - offset)));
+            let right = (end > range.end).then(|| (range.end, piece.slice(range.end - offset..piece.len())));
+            for (at, rest) in [left, right].into_iter().flatten() {
+                self.data_bytes += rest.data_len();
+                self.pieces.insert(at, rest.detached());
+            }
+        }
+    }
+
+    /// The parts of pieces within `range`, in order.
+    pub(crate) fn within(&self, range: Range<u64>) -> impl Iterator<Item = (Range<u64>, Piece)> + '_ {
+        let before = self.pieces.range(..range.start).next_back();
+        let reaching = before.filter(|(offset, piece)| **offset + piece.len() > range.start);
+        reaching.into_iter().chain(self.pieces.range(range.clone())).map(move |(offset, piece)| {
+            let start = (*offset).max(range.start);
+            let end = (offset + piece.len()).min(range.end);
+            (start..end, piece.slice(start - offset..end - offset))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! A file that is open or dirty.
+
+use super::{Layer, Piece};
+use parking_lot::{Mutex, MutexGuard};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Instant;
+use stoa_cache::Reservation;
+use stoa_vfs::{Error, Ino, Result, Timestamp};
+use tokio::sync::{Notify, OnceCell, RwLock};
+
+/// A regular file in use. While there is one for an inode, there is no other, and all writing goes through it.
+#[derive(Debug)]
+pub(crate) struct File {
+    pub(crate) ino: Ino,
+    /// Held shared by reads and writes, exclusively by what rearranges published extents.
+    pub(crate) gate: RwLock<()>,
+    /// Held while times are set or published, so that a time that was set is not undone by a write before it.
+    pub(crate) times: tokio::sync::Mutex<()>,
+    /// Told whenever a frozen layer was published.
+    pub(crate) published: Notify,
+    ready: OnceCell<()>,
+    state: Mutex<FileState>,
+}
+
+/// What may change about a [`File`].
+#[derive(Debug, Default)]
+pub(crate) struct FileState {
+    /// What is being written.
+    pub(crate) active: Layer,
+    /// The memory that `active` takes from the budget.
+    pub(crate) reserved: Option<Reservation>,
+    /// Layers on their way into the store, oldest first: below `active`, above the published extents.
+    pub(crate) frozen: VecDeque<Arc<Frozen>>,
+    /// The size that programs see.
+    pub(crate) size: u64,
+    /// Something changed that no frozen layer carries yet.
+    pub(crate) changed: bool,
+    /// When the content changed, if that is not published.
+    pub(crate) modified: Option<Timestamp>,
+    /// Since when there is something to publish.
+    pub(crate) dirty_since: Option<Instant>,
+    /// It was cut, and whoever did so may not have written the new content yet.
+    pub(crate) replacing: bool,
+    /// A failure that no program was told of.
+    pub(crate) error: Option<Error>,
+}
+
+/// A layer that no longer changes.
+#[derive(Debug)]
+pub(crate) struct Frozen {
+    pub(crate) layer: Layer,
+    /// The size of the file with this layer.
+    pub(crate) size: u64,
+    /// Given back when the layer is gone.
+    _reserved: Option<Reservation>,
+}
+
+impl File {
+    pub(super) fn new(ino: Ino) -> Self {
+        Self {
+            ino,
+            gate: RwLock::new(()),
+            times: tokio::sync::Mutex::new(()),
+            published: Notify::new(),
+            ready: OnceCell::new(),
+            state: Mutex::default(),
+        }
+    }
+
+    /// Fills in the published size, once.
+    pub(super) async fn get_ready(&self, size: impl Future<Output = Result<u64>>) -> Result<()> {
+        let fill = async { size.await.map(|size| self.state.lock().size = size) };
+        self.ready.get_or_try_init(|| fill).await.map(|_| ())
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, FileState> {
+        self.state.lock()
+    }
+}
+
+impl FileState {
+    pub(crate) fn is_dirty(&self) -> bool {
+        self.is_active() || !self.frozen.is_empty()
+    }
+
+    /// Whether there is something that is not on its way yet.
+    pub(crate) fn is_active(&self) -> bool {
+        self.changed
+    }
+
+    pub(crate) fn dirty_bytes(&self) -> u64 {
+        self.active.data_bytes() + self.frozen.iter().map(|frozen| frozen.layer.data_bytes()).sum::<u64>()
+    }
+
+    /// Puts a piece at `offset`. The file grows as needed, by a hole before the piece if it starts beyond the end.
+    pub(crate) fn put(&mut self, offset: u64, piece: Piece, now: Timestamp) {
+        self.grow(offset);
+        self.size = self.size.max(offset.saturating_add(piece.len()));
+        self.active.put(offset, piece);
+        self.touch(now);
+    }
+
+    /// Makes the file at least `size` long.
+    pub(crate) fn grow(&mut self, size: u64) {
+        if size > self.size {
+            self.active.put(self.size, Piece::Hole(size - self.size));
+            self.size = size;
+            self.changed = true;
+        }
+    }
+
+    /// Cuts the file, or makes it longer.
+    pub(crate) fn resize(&mut self, size: u64, now: Timestamp) {
+        if size < self.size {
+            self.active.clear(size..u64::MAX);
+            self.replacing = size == 0;
+            self.size = size;
+        } else {
+            self.grow(size);
+        }
+        self.touch(now);
+    }
+
+    pub(crate) fn touch(&mut self, now: Timestamp) {
+        self.modified = Some(now);
+        self.changed = true;
+        self.dirty_since.get_or_insert_with(Instant::now);
+    }
+
+    /// Adds to what `active` takes from the budget, and gives back what it no longer needs.
+    pub(crate) fn account(&mut self, reservation: Reservation) {
+        let mut reserved = reservation;
+        if let Some(before) = self.reserved.take() {
+            // All reservations of a volume are of one budget, so they always merge.
+            drop(reserved.merge(before));
+        }
+        reserved.shrink(self.active.data_bytes());
+        self.reserved = Some(reserved);
+    }
+
+    /// Turns what is active into a frozen layer, if there is anything.
+    pub(crate) fn freeze(&mut self) -> Option<Arc<Frozen>> {
+        if !self.is_active() {
+            return None;
+        }
+        let layer = std::mem::take(&mut self.active);
+        let frozen = Arc::new(Frozen { layer, size: self.size, _reserved: self.reserved.take() });
+        self.changed = false;
+        self.replacing = false;
+        self.dirty_since = None;
+        self.frozen.push_back(Arc::clone(&frozen));
+        Some(frozen)
+    }
+}

@@ -1,0 +1,134 @@
+//! Flushing: when dirty data and pending changes go into the store.
+
+use crate::file::File;
+use crate::log::{INLINE_BYTES, inline_extents};
+use crate::volume::Volume;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use stoa_meta::FileUpdate;
+use stoa_vfs::{Error, Result};
+
+/// How long the old content of a file that was cut stays safe while its writer has not closed it.
+const REPLACING_MAX: Duration = Duration::from_secs(30);
+
+impl Volume {
+    /// Publishes everything that was written to a file. Durable only after a commit.
+    pub(crate) async fn publish_file(&self, file: &Arc<File>) -> Result<()> {
+        let direct = {
+            let mut state = file.lock();
+            let alone = state.frozen.is_empty() && state.active.data_bytes() <= INLINE_BYTES;
+            match state.freeze() {
+                Some(frozen) if alone => Some(frozen),
+                Some(frozen) => {
+                    self.log.submit(Arc::clone(file), frozen);
+                    None
+                }
+                None if state.frozen.is_empty() => return Ok(()),
+                None => None,
+            }
+        };
+        let Some(frozen) = direct else {
+            self.log.drain().await?;
+            return self.log.settle(file).await;
+        };
+        // As a task: the layer is in the file's list already, so its publication must not be abandoned halfway.
+        let (log, file) = (Arc::clone(&self.log), Arc::clone(file));
+        let publish = tokio::spawn(async move {
+            let extents = inline_extents(&frozen);
+            let update = FileUpdate { ino: file.ino, extents, size: frozen.size, modified: None };
+            let published = log.publish_layer(&file, &frozen, update).await;
+            if let Err(error) = &published {
+                log.fail(error.clone());
+            }
+            published
+        });
+        publish.await.map_err(|error| Error::Io(format!("publishing ended early: {error}")))?
+    }
+
+    /// Sends what files have waiting into the log, or publishes it; small files one by one, without a segment.
+    async fn flush_files(&self, files: Vec<Arc<File>>) -> Result<()> {
+        let mut waiting = Vec::new();
+        for file in files {
+            let small = {
+                let mut state = file.lock();
+                let small = state.frozen.is_empty() && state.active.data_bytes() <= INLINE_BYTES;
+                if !small && let Some(frozen) = state.freeze() {
+                    self.log.submit(Arc::clone(&file), frozen);
+                }
+                small
+            };
+            if small {
+                self.publish_file(&file).await?;
+            } else {
+                waiting.push(file);
+            }
+        }
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        self.log.drain().await?;
+        for file in waiting {
+            self.log.settle(&file).await?;
+        }
+        Ok(())
+    }
+
+    /// Makes everything durable that was done before.
+    pub(crate) async fn sync_all(&self) -> Result<()> {
+        self.log.check()?;
+        self.flush_files(self.files.all_dirty()).await?;
+        self.commit().await
+    }
+
+    /// Makes every pending change of the namespace durable.
+    pub(crate) async fn commit(&self) -> Result<()> {
+        let committed = self.meta.commit().await.map_err(Error::from);
+        self.commits.fetch_add(1, Ordering::Relaxed);
+        if let Err(error) = &committed {
+            self.note(error);
+            self.log.fail(error.clone());
+        }
+        committed
+    }
+
+    /// One round of the flusher.
+    async fn flush_due(&self, all: bool) -> Result<()> {
+        let is_due = |file: &Arc<File>| {
+            let state = file.lock();
+            let age = state.dirty_since.map_or(Duration::MAX, |since| since.elapsed());
+            all || (age >= self.commit_interval && !(state.replacing && age < REPLACING_MAX))
+        };
+        let due = self.files.all_dirty().into_iter().filter(is_due).collect();
+        self.flush_files(due).await?;
+        if self.meta.uncommitted() > 0 { self.commit().await } else { Ok(()) }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.files.is_clean() && self.meta.uncommitted() == 0
+    }
+}
+
+/// Flushes what is due, until the volume is gone.
+pub(crate) async fn run(volume: Weak<Volume>) {
+    loop {
+        let Some(wait) = volume.upgrade().map(|volume| volume.commit_interval) else { return };
+        let pressed = {
+            let Some(volume) = volume.upgrade() else { return };
+            tokio::select! {
+                () = tokio::time::sleep(wait) => false,
+                () = volume.pressure.notified() => true,
+            }
+        };
+        let Some(volume) = volume.upgrade() else { return };
+        if volume.is_idle() {
+            continue;
+        }
+        if let Err(error) = volume.flush_due(pressed).await {
+            volume.note(&error);
+            if volume.log.check().is_err() {
+                return;
+            }
+        }
+    }
+}

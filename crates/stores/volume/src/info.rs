@@ -1,0 +1,51 @@
+//! Where a file's bytes are.
+
+use crate::layout::segment_path;
+use crate::volume::Volume;
+use crate::{Error, ExtentInfo, FileInfo, Result};
+use stoa_meta::{Content, Extent};
+use stoa_vfs::{Ino, Kind};
+
+impl Volume {
+    /// Where the bytes of a file are, as far as they are in the store.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if there is no such inode.
+    pub async fn file_info(&self, ino: Ino) -> Result<FileInfo> {
+        let attr = self.meta.attr(ino).await?;
+        let extents = if attr.kind == Kind::Regular { self.meta.extents(ino, 0..attr.size).await? } else { Vec::new() };
+        let dirty_bytes = self.files.find(ino).map_or(0, |file| file.lock().dirty_bytes());
+        Ok(FileInfo {
+            ino: ino.0,
+            kind: kind_name(attr.kind).into(),
+            size: self.seen(attr).map_err(|error| Error::Io(error.to_string()))?.size,
+            links: self.meta.attr(ino).await?.nlink,
+            dirty_bytes,
+            extents: extents.iter().map(describe).collect(),
+        })
+    }
+}
+
+fn describe(extent: &Extent) -> ExtentInfo {
+    let (kind, segment, frames, stored_bytes) = match &extent.content {
+        Content::Hole => ("hole", None, 0, 0),
+        Content::Inline(_) => ("inline", None, 0, 0),
+        Content::Stored(run) => {
+            let frames = u64::try_from(run.frames.len()).unwrap_or(u64::MAX);
+            ("data", Some(segment_path(run.segment).to_string()), frames, run.stored_len())
+        }
+    };
+    ExtentInfo { offset: extent.offset, len: extent.len, kind, segment, frames, stored_bytes }
+}
+
+fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Regular => "regular",
+        Kind::Directory => "directory",
+        Kind::Symlink => "symlink",
+        Kind::Fifo => "fifo",
+        Kind::Socket => "socket",
+        Kind::CharDevice => "character device",
+        Kind::BlockDevice => "block device",
+    }
+}

@@ -1,0 +1,193 @@
+//! The log: frozen layers go in, segments and published extents come out.
+//!
+//! ```text
+//! submit ──► queue ──► pack (compress, fill segments) ──► upload (several at once) ──► publish (in order)
+//! ```
+//!
+//! Layers are published in the order in which they were submitted: so a later write never loses to an earlier one, and what
+//! a crash leaves is a prefix. A segment is named only after its PUT was acknowledged: `publish` waits for it.
+
+mod pack;
+mod publish;
+mod upload;
+
+pub(crate) use pack::inline_extents;
+
+use crate::defragment::Fragmented;
+use crate::file::{File, Frozen};
+use crate::segment::Builder;
+use object_store::ObjectStore;
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::Arc;
+use stoa_meta::{FileUpdate, Meta, NewSegment, SegmentId};
+use stoa_vfs::{Error, Result};
+use tokio::sync::{Notify, Semaphore, mpsc, oneshot, watch};
+use tokio::task::JoinHandle;
+
+/// Segments that are being uploaded at once.
+const UPLOADS_MAX: usize = 8;
+
+/// A file's data that is no longer than this lives in the namespace, and costs no object.
+pub(crate) const INLINE_BYTES: u64 = 8 << 10;
+
+/// The way into the store for file data.
+#[derive(Debug)]
+pub(crate) struct Log {
+    queue: Mutex<VecDeque<Item>>,
+    /// Told when something was put into the queue.
+    queued: Notify,
+    meta: Arc<dyn Meta>,
+    store: Arc<dyn ObjectStore>,
+    compression_level: u8,
+    epoch: u32,
+    next_segment: AtomicU32,
+    uploads: Arc<Semaphore>,
+    uploads_running: AtomicU64,
+    /// Segments from this one on may hold frames that no extent names yet, though one will.
+    unpublished_from: AtomicU64,
+    /// Why nothing gets through at the moment, if so.
+    stuck: watch::Sender<Option<String>>,
+    /// Why nothing will ever get through again.
+    failed: watch::Sender<Option<Error>>,
+    files: Arc<crate::file::Files>,
+    /// Files that have become fragmented.
+    pub(crate) fragmented: Fragmented,
+}
+
+/// What the queue holds.
+#[derive(Debug)]
+enum Item {
+    /// A layer to publish.
+    Layer(Arc<File>, Arc<Frozen>),
+    /// Tell when everything before is published.
+    Barrier(oneshot::Sender<()>),
+    /// Data to move to a new segment: see [`crate::cleaning`].
+    Move(crate::cleaning::Move),
+}
+
+/// What the packer hands to the publisher, in order.
+#[derive(Debug)]
+enum Packed {
+    /// A segment under way, and what to publish when it has arrived.
+    Segment {
+        upload: JoinHandle<NewSegment>,
+        parcels: Vec<Parcel>,
+        /// When these are published, every frame of a segment before this one is named that ever will be.
+        settled: SegmentId,
+    },
+    /// What needs no segment.
+    Parcels(Vec<Parcel>),
+    Barrier(oneshot::Sender<()>),
+}
+
+/// What one layer, or one move, becomes.
+#[derive(Debug)]
+enum Parcel {
+    Layer { file: Arc<File>, frozen: Arc<Frozen>, update: FileUpdate },
+    Move { moved: crate::cleaning::Move, new: Vec<stoa_meta::Extent> },
+}
+
+/// What a [`Log`] works with.
+#[derive(Debug)]
+pub(crate) struct LogOptions {
+    pub(crate) meta: Arc<dyn Meta>,
+    pub(crate) store: Arc<dyn ObjectStore>,
+    pub(crate) files: Arc<crate::file::Files>,
+    pub(crate) compression_level: u8,
+    pub(crate) epoch: u32,
+}
+
+impl Log {
+    /// Starts the tasks; they end when the returned handle is aborted or the process ends.
+    pub(crate) fn start(options: LogOptions) -> (Arc<Self>, Vec<JoinHandle<()>>) {
+        let log = Arc::new(Self {
+            queue: Mutex::default(),
+            queued: Notify::new(),
+            meta: options.meta,
+            store: options.store,
+            compression_level: options.compression_level,
+            epoch: options.epoch,
+            next_segment: AtomicU32::new(0),
+            uploads: Arc::new(Semaphore::new(UPLOADS_MAX)),
+            uploads_running: AtomicU64::new(0),
+            unpublished_from: AtomicU64::new(SegmentId::new(options.epoch, 0).0),
+            stuck: watch::channel(None).0,
+            failed: watch::channel(None).0,
+            files: options.files,
+            fragmented: Fragmented::default(),
+        });
+        let (packed, to_publish) = mpsc::channel(UPLOADS_MAX);
+        let pack = tokio::spawn(Arc::clone(&log).pack_all(packed));
+        let publish = tokio::spawn(Arc::clone(&log).publish_all(to_publish));
+        (log, vec![pack, publish])
+    }
+
+    /// Puts a layer of a file into the queue. To keep the order of a file's layers, its state is locked meanwhile. The queue
+    /// is bounded by the memory budget that layers are written under.
+    pub(crate) fn submit(&self, file: Arc<File>, frozen: Arc<Frozen>) {
+        self.put(Item::Layer(file, frozen));
+    }
+
+    /// Puts data that is to be moved into the queue.
+    pub(crate) fn submit_move(&self, moved: crate::cleaning::Move) {
+        self.put(Item::Move(moved));
+    }
+
+    fn put(&self, item: Item) {
+        self.queue.lock().push_back(item);
+        self.queued.notify_one();
+    }
+
+    /// Returns once everything submitted before is published.
+    ///
+    /// # Errors
+    /// When the store refuses (then it is tried again all the same), or the right to write is lost.
+    pub(crate) async fn drain(&self) -> Result<()> {
+        self.check()?;
+        let (done, wait) = oneshot::channel();
+        self.put(Item::Barrier(done));
+        let (mut stuck, mut failed) = (self.stuck.subscribe(), self.failed.subscribe());
+        tokio::select! {
+            biased;
+            Ok(()) = wait => return Ok(()),
+            _ = failed.wait_for(Option::is_some) => self.check()?,
+            reason = stuck.wait_for(Option::is_some) => {
+                if let Ok(Some(reason)) = reason.as_deref() {
+                    return Err(Error::Io(reason.clone()));
+                }
+            }
+        }
+        Err(Error::Io("the volume is closed".into()))
+    }
+
+    /// # Errors
+    /// Why nothing can be published any more, if so.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.failed.borrow().clone().map_or(Ok(()), Err)
+    }
+
+    pub(crate) fn fail(&self, error: Error) {
+        tracing::error!(%error, "nothing can be written to the volume any more");
+        self.failed.send_if_modified(|failed| failed.is_none().then(|| *failed = Some(error)).is_some());
+    }
+
+    pub(crate) fn uploads_running(&self) -> u64 {
+        self.uploads_running.load(Ordering::Relaxed)
+    }
+
+    /// Whether every frame of the segment that ever gets an extent has it by now.
+    pub(crate) fn is_settled(&self, segment: SegmentId) -> bool {
+        segment.epoch() != self.epoch || segment.0 < self.unpublished_from.load(Ordering::Acquire)
+    }
+
+    /// Whether this mount may still be writing the segment.
+    pub(crate) fn is_own(&self, segment: SegmentId) -> bool {
+        segment.epoch() >= self.epoch
+    }
+
+    fn new_builder(&self) -> Builder {
+        Builder::new(SegmentId::new(self.epoch, self.next_segment.fetch_add(1, Ordering::Relaxed)))
+    }
+}

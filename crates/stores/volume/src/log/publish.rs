@@ -1,0 +1,92 @@
+//! Publishing: naming what has arrived in the store, in order.
+
+use super::{Log, Packed, Parcel};
+use crate::file::{File, Frozen};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use stoa_meta::{FileUpdate, NewSegment};
+use stoa_vfs::{Error, Result};
+use tokio::sync::mpsc::Receiver;
+
+impl Log {
+    /// Publishes what the packer hands over, until it is gone or the right to write is lost.
+    pub(super) async fn publish_all(self: Arc<Self>, mut packed: Receiver<Packed>) {
+        while let Some(packed) = packed.recv().await {
+            let done = match packed {
+                Packed::Segment { upload, parcels, settled } => match upload.await {
+                    Ok(segment) => {
+                        self.uploads_running.fetch_sub(1, Ordering::Relaxed);
+                        let published = self.publish(&[segment], parcels).await;
+                        self.unpublished_from.store(settled.0, Ordering::Release);
+                        published
+                    }
+                    Err(error) => Err(Error::Io(format!("an upload ended early: {error}"))),
+                },
+                Packed::Parcels(parcels) => self.publish(&[], parcels).await,
+                Packed::Barrier(reached) => {
+                    // Who waits may have given up.
+                    let _ = reached.send(());
+                    Ok(())
+                }
+            };
+            if let Err(error) = done {
+                return self.fail(error);
+            }
+        }
+    }
+
+    async fn publish(&self, segments: &[NewSegment], parcels: Vec<Parcel>) -> Result<()> {
+        self.meta.publish(segments, Vec::new()).await?;
+        for parcel in parcels {
+            match parcel {
+                Parcel::Layer { file, frozen, update } => self.publish_layer(&file, &frozen, update).await?,
+                Parcel::Move { moved, new } => drop(self.meta.replace(moved.ino, &moved.old, new).await?),
+            }
+        }
+        Ok(())
+    }
+
+    /// Publishes one layer, once those before it of the same file are.
+    pub(crate) async fn publish_layer(&self, file: &Arc<File>, frozen: &Arc<Frozen>, mut update: FileUpdate) -> Result<()> {
+        loop {
+            let turn = file.published.notified();
+            let first = file.lock().frozen.front().is_none_or(|first| Arc::ptr_eq(first, frozen));
+            if first {
+                break;
+            }
+            turn.await;
+        }
+        self.fragmented.note(&update);
+        let _times = file.times.lock().await;
+        update.modified = file.lock().modified.take();
+        self.meta.publish(&[], vec![update]).await?;
+        {
+            let mut state = file.lock();
+            if state.frozen.front().is_some_and(|first| Arc::ptr_eq(first, frozen)) {
+                state.frozen.pop_front();
+            }
+        }
+        file.published.notify_waiters();
+        self.files.cleaned(file);
+        Ok(())
+    }
+
+    /// Returns once every layer of a file that is frozen now is published.
+    ///
+    /// # Errors
+    /// When the right to write is lost.
+    pub(crate) async fn settle(&self, file: &File) -> Result<()> {
+        let Some(last) = file.lock().frozen.back().cloned() else { return Ok(()) };
+        let mut failed = self.failed.subscribe();
+        loop {
+            let change = file.published.notified();
+            if !file.lock().frozen.iter().any(|frozen| Arc::ptr_eq(frozen, &last)) {
+                return Ok(());
+            }
+            tokio::select! {
+                () = change => {}
+                _ = failed.wait_for(Option::is_some) => self.check()?,
+            }
+        }
+    }
+}

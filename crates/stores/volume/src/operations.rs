@@ -1,0 +1,310 @@
+//! [`Vfs`] by the volume.
+
+use crate::file::File;
+use crate::volume::Volume;
+use crate::writing::Open;
+use async_trait::async_trait;
+use bytes::Bytes;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use stoa_cache::ReadAhead;
+use stoa_meta::ChangeAttr;
+use stoa_vfs::{
+    Allocate, Attr, CachePolicy, Caller, Cookie, DirPage, Entry, Handle, Ino, Kind, Make, Name, OpenFlags, RenameMode, Result,
+    Seek, SetAttr, SetTime, StatFs, Timestamp, Vfs, XattrMode,
+};
+
+/// Bytes that `df` shows as the size of a store without a limit: 1 EiB, as much as programs that count in signed 64 bits bear well.
+const UNLIMITED_BYTES: u64 = 1 << 60;
+
+/// Inodes that can be made, for the same purpose.
+const UNLIMITED_INODES: u64 = 1 << 48;
+
+/// A read moves the access time on when it is this old (the kernel's `relatime`), in seconds.
+const ATIME_OLD_SECS: i64 = 24 * 3600;
+
+impl Volume {
+    /// Hands an entry out: a reference.
+    fn entry(&self, attr: Attr) -> Result<Entry> {
+        self.references.add(attr.ino);
+        Ok(Entry { attr: self.seen(attr)? })
+    }
+
+    /// Attributes as programs see them: with what was written to the file and is not published yet.
+    pub(crate) fn seen(&self, mut attr: Attr) -> Result<Attr> {
+        if attr.kind != Kind::Regular {
+            return Ok(attr);
+        }
+        let Some(file) = self.files.find(attr.ino) else { return Ok(attr) };
+        let state = file.lock();
+        if state.is_dirty() {
+            attr.size = state.size;
+            attr.blocks += state.dirty_bytes().div_ceil(512);
+            if let Some(modified) = state.modified {
+                attr.mtime = modified;
+                attr.ctime = attr.ctime.max(modified);
+            }
+        }
+        Ok(attr)
+    }
+
+    /// Removes inodes that nobody can reach any more, in the background: a large file takes a while.
+    fn reap(&self, ino: Ino) {
+        self.files.drop_file(ino);
+        let meta = Arc::clone(&self.meta);
+        tokio::spawn(async move {
+            if let Err(error) = meta.reap(ino).await {
+                tracing::warn!(%error, %ino, "a deleted file was not removed; the next mount does it");
+            }
+        });
+    }
+
+    fn unlinked(&self, ino: Ino) {
+        if self.references.unlinked(ino) {
+            self.reap(ino);
+        }
+    }
+
+    /// A file's own error, if there is one nobody was told of.
+    fn take_error(file: &File) -> Result<()> {
+        file.lock().error.take().map_or(Ok(()), Err)
+    }
+
+    /// Moves the access time on, at most once a day, or when the content is newer (mount(8), `relatime`).
+    async fn touch_atime(&self, attr: &Attr) {
+        let now = Timestamp::now();
+        let newer = attr.atime <= attr.mtime || attr.atime <= attr.ctime;
+        if self.is_read_only() || !(newer || now.secs.saturating_sub(attr.atime.secs) >= ATIME_OLD_SECS) || attr.atime == now {
+            return;
+        }
+        let change = ChangeAttr { atime: Some(SetTime::At(now)), quiet: true, ..ChangeAttr::default() };
+        if let Err(error) = self.meta.change_attr(attr.ino, &change).await {
+            tracing::debug!(%error, ino = %attr.ino, "an access time was not set");
+        }
+    }
+}
+
+#[async_trait]
+impl Vfs for Volume {
+    fn cache_policy(&self) -> CachePolicy {
+        CachePolicy { exclusive: true, ttl_ms: 0, read_only: self.is_read_only() }
+    }
+
+    async fn lookup(&self, parent: Ino, name: &Name) -> Result<Entry> {
+        self.entry(self.meta.lookup(parent, name).await?)
+    }
+
+    fn forget(&self, ino: Ino, count: u64) {
+        if self.references.remove(ino, count) {
+            self.reap(ino);
+        }
+    }
+
+    async fn parent(&self, ino: Ino) -> Result<Ino> {
+        Ok(self.meta.parent(ino).await?)
+    }
+
+    async fn getattr(&self, ino: Ino) -> Result<Attr> {
+        self.seen(self.meta.attr(ino).await?)
+    }
+
+    async fn setattr(&self, ino: Ino, set: &SetAttr) -> Result<Attr> {
+        self.check_writable()?;
+        if let Some(size) = set.size {
+            let file = self.file(ino).await?;
+            self.truncate_file(&file, size).await?;
+        }
+        let change = ChangeAttr {
+            mode: set.mode,
+            uid: set.uid,
+            gid: set.gid,
+            atime: set.atime,
+            mtime: set.mtime,
+            ctime: set.ctime,
+            clear_privileges: set.clear_privileges,
+            quiet: false,
+        };
+        let file = if set.mtime.is_some() { self.files.find(ino) } else { None };
+        let Some(file) = file else { return self.seen(self.meta.change_attr(ino, &change).await?) };
+        let _times = file.times.lock().await;
+        let attr = self.meta.change_attr(ino, &change).await?;
+        file.lock().modified = None;
+        self.seen(attr)
+    }
+
+    async fn readlink(&self, ino: Ino) -> Result<Bytes> {
+        Ok(self.meta.readlink(ino).await?)
+    }
+
+    async fn make(&self, caller: Caller, parent: Ino, name: &Name, make: &Make) -> Result<Entry> {
+        self.check_writable()?;
+        self.entry(self.meta.make(caller, parent, name, make).await?)
+    }
+
+    async fn make_unnamed(&self, caller: Caller, parent: Ino, make: &Make) -> Result<Entry> {
+        self.check_writable()?;
+        let entry = self.entry(self.meta.make_unnamed(caller, parent, make).await?)?;
+        self.references.unlinked(entry.attr.ino);
+        Ok(entry)
+    }
+
+    async fn link(&self, ino: Ino, parent: Ino, name: &Name) -> Result<Entry> {
+        self.check_writable()?;
+        let attr = self.meta.link(ino, parent, name).await?;
+        self.references.linked(ino);
+        self.entry(attr)
+    }
+
+    async fn unlink(&self, parent: Ino, name: &Name) -> Result<()> {
+        self.check_writable()?;
+        let linked = self.meta.unlink(parent, name).await?;
+        if linked.links == 0 {
+            self.unlinked(linked.ino);
+        }
+        Ok(())
+    }
+
+    async fn rmdir(&self, parent: Ino, name: &Name) -> Result<()> {
+        self.check_writable()?;
+        let removed = self.meta.rmdir(parent, name).await?;
+        self.unlinked(removed.ino);
+        Ok(())
+    }
+
+    async fn rename(&self, parent: Ino, name: &Name, to: Ino, new_name: &Name, mode: RenameMode) -> Result<()> {
+        self.check_writable()?;
+        if mode == RenameMode::Replace && self.meta.lookup(to, new_name).await.is_ok() {
+            // The new content gets there before the old is given up, as on ext4.
+            let moved = self.meta.lookup(parent, name).await?;
+            if let Some(file) = self.files.find(moved.ino) {
+                self.publish_file(&file).await?;
+            }
+        }
+        if let Some(replaced) = self.meta.rename(parent, name, to, new_name, mode).await?
+            && replaced.links == 0
+        {
+            self.unlinked(replaced.ino);
+        }
+        Ok(())
+    }
+
+    async fn readdir(&self, dir: Ino, after: Cookie, count: usize, attributes: bool) -> Result<DirPage> {
+        let mut page = self.meta.readdir(dir, after, count, attributes).await?;
+        for entry in &mut page.entries {
+            if let Some(entry) = &mut entry.entry {
+                *entry = self.entry(entry.attr.clone())?;
+            }
+        }
+        if after == Cookie::START {
+            self.touch_atime(&self.meta.attr(dir).await?).await;
+        }
+        Ok(page)
+    }
+
+    async fn open(&self, ino: Ino, flags: OpenFlags) -> Result<Handle> {
+        if flags.write || flags.truncate {
+            self.check_writable()?;
+        }
+        let file = self.file(ino).await?;
+        if flags.truncate {
+            self.truncate_file(&file, 0).await?;
+            if flags.clear_privileges {
+                self.clear_privileges(ino).await?;
+            }
+        }
+        self.references.add(ino);
+        Ok(self.handles.add(Open { file, read_ahead: Mutex::new(ReadAhead::new(self.read_ahead_max())) }))
+    }
+
+    async fn flush(&self, _ino: Ino, handle: Handle) -> Result<()> {
+        let open = self.handles.get(handle)?;
+        open.file.lock().replacing = false;
+        Self::take_error(&open.file)
+    }
+
+    async fn release(&self, ino: Ino, handle: Handle) {
+        if let Some(open) = self.handles.remove(handle) {
+            open.file.lock().replacing = false;
+        }
+        self.forget(ino, 1);
+    }
+
+    async fn read(&self, ino: Ino, handle: Handle, offset: u64, size: usize) -> Result<Vec<Bytes>> {
+        let open = self.handles.get(handle)?;
+        let len = u64::try_from(size).unwrap_or(u64::MAX);
+        let file_size = open.file.lock().size;
+        let ahead = open.read_ahead.lock().on_read(offset, len, file_size);
+        let reading = self.read_file(&open.file, offset, size);
+        let parts = match ahead {
+            Some(range) => futures::future::join(reading, self.read_ahead(ino, range)).await.0?,
+            None => reading.await?,
+        };
+        self.touch_atime(&self.meta.attr(ino).await?).await;
+        Ok(parts)
+    }
+
+    async fn write(&self, ino: Ino, handle: Handle, offset: u64, data: Bytes, clear_privileges: bool) -> Result<()> {
+        let open = self.handles.get(handle)?;
+        if clear_privileges {
+            self.clear_privileges(ino).await?;
+        }
+        self.write_file(&open.file, offset, data).await
+    }
+
+    async fn fsync(&self, ino: Ino) -> Result<()> {
+        self.log.check()?;
+        let Some(file) = self.files.find(ino) else { return self.commit().await };
+        self.publish_file(&file).await?;
+        self.commit().await?;
+        Self::take_error(&file)
+    }
+
+    async fn sync(&self) -> Result<()> {
+        self.sync_all().await
+    }
+
+    async fn fallocate(&self, ino: Ino, offset: u64, len: u64, how: Allocate) -> Result<()> {
+        let file = self.file(ino).await?;
+        self.allocate_file(&file, offset, len, how).await
+    }
+
+    async fn seek(&self, ino: Ino, offset: u64, what: Seek) -> Result<u64> {
+        let file = self.file(ino).await?;
+        self.seek_file(&file, offset, what).await
+    }
+
+    async fn copy_range(&self, ino: Ino, offset: u64, to: Ino, to_offset: u64, len: u64) -> Result<u64> {
+        let from = self.file(ino).await?;
+        let to = self.file(to).await?;
+        self.copy_file_range(&from, offset, &to, to_offset, len).await
+    }
+
+    async fn getxattr(&self, ino: Ino, name: &[u8]) -> Result<Bytes> {
+        Ok(self.meta.getxattr(ino, name).await?)
+    }
+
+    async fn listxattr(&self, ino: Ino) -> Result<Vec<Bytes>> {
+        Ok(self.meta.listxattr(ino).await?)
+    }
+
+    async fn setxattr(&self, ino: Ino, name: &[u8], value: Bytes, mode: XattrMode, clear_setgid: bool) -> Result<()> {
+        self.check_writable()?;
+        Ok(self.meta.setxattr(ino, name, value, mode, clear_setgid).await?)
+    }
+
+    async fn removexattr(&self, ino: Ino, name: &[u8]) -> Result<()> {
+        self.check_writable()?;
+        Ok(self.meta.removexattr(ino, name).await?)
+    }
+
+    async fn statfs(&self) -> Result<StatFs> {
+        let totals = self.meta.totals();
+        let used = totals.data_bytes + self.budget.used();
+        Ok(StatFs {
+            bytes_total: UNLIMITED_BYTES,
+            bytes_free: UNLIMITED_BYTES.saturating_sub(used),
+            inodes_used: totals.inodes,
+            inodes_free: UNLIMITED_INODES.saturating_sub(totals.inodes),
+        })
+    }
+}

@@ -1,0 +1,199 @@
+//! Reading: layers in memory first, then published extents, through the cache.
+
+use crate::file::{File, Piece as LayerPiece, Span, overlay};
+use crate::layout::segment_path;
+use crate::segment::decode;
+use crate::volume::Volume;
+use bytes::Bytes;
+use futures::future::try_join_all;
+use std::ops::Range;
+use std::sync::Arc;
+use stoa_cache::{Decode, Object, Piece};
+use stoa_meta::{Content, Extent, FrameRef, Run};
+use stoa_vfs::{Error, Ino, Result, Seek};
+
+/// How often a read starts again because the file changed under it.
+const TRIES: usize = 16;
+
+/// Extents looked at in one step while a hole or data is sought.
+const SEEK_STEP: u64 = 1 << 30;
+
+static ZEROS: [u8; 256 << 10] = [0; 256 << 10];
+
+impl Volume {
+    /// Up to `size` bytes at `offset`: fewer only at the end.
+    pub(crate) async fn read_file(&self, file: &Arc<File>, offset: u64, size: usize) -> Result<Vec<Bytes>> {
+        let _steady = file.gate.read().await;
+        let _alive = self.reads.begin();
+        let wanted = u64::try_from(size).unwrap_or(u64::MAX);
+        let mut tries = 0;
+        loop {
+            let spans = {
+                let state = file.lock();
+                let end = offset.saturating_add(wanted).min(state.size);
+                if offset >= end {
+                    return Ok(Vec::new());
+                }
+                overlay(&state, offset..end)
+            };
+            match self.read_spans(file.ino, spans).await {
+                // What showed through the layers may have been cut, or published, meanwhile.
+                Err(Error::Corrupt(_)) if tries < TRIES && !self.still(file, offset, wanted) => tries += 1,
+                Err(error) => {
+                    if error.is_fault() {
+                        self.note(&error);
+                    }
+                    return Err(error);
+                }
+                Ok(parts) => return Ok(parts),
+            }
+        }
+    }
+
+    /// Whether nothing of a range is on its way into the store: what is published of it is all there is.
+    fn still(&self, file: &File, offset: u64, wanted: u64) -> bool {
+        let state = file.lock();
+        !state.is_dirty() && offset.saturating_add(wanted) <= state.size
+    }
+
+    async fn read_spans(&self, ino: Ino, spans: Vec<Span>) -> Result<Vec<Bytes>> {
+        let read_span = async |span: Span| match span.piece {
+            Some(LayerPiece::Data(bytes)) => Ok(vec![bytes]),
+            Some(LayerPiece::Hole(len)) => Ok(zeros(len)),
+            None => self.read_published(ino, span.range).await,
+        };
+        match <[Span; 1]>::try_from(spans) {
+            Ok([only]) => read_span(only).await,
+            Err(spans) => Ok(try_join_all(spans.into_iter().map(read_span)).await?.concat()),
+        }
+    }
+
+    /// The published bytes of a range.
+    pub(crate) async fn read_published(&self, ino: Ino, range: Range<u64>) -> Result<Vec<Bytes>> {
+        let extents = self.meta.extents(ino, range.clone()).await?;
+        if extents.last().is_none_or(|last| last.end() < range.end) {
+            return Err(Error::Corrupt(format!("inode {ino} ends before offset {}", range.end)));
+        }
+        self.read_extents(&extents).await
+    }
+
+    /// The bytes of extents, one after the other.
+    pub(crate) async fn read_extents(&self, extents: &[Extent]) -> Result<Vec<Bytes>> {
+        let read_extent = async |extent: &Extent| match &extent.content {
+            Content::Hole => Ok(zeros(extent.len)),
+            Content::Inline(bytes) => Ok(vec![bytes.clone()]),
+            Content::Stored(run) => self.read_run(run, extent.len).await,
+        };
+        match extents {
+            [only] => read_extent(only).await,
+            many => Ok(try_join_all(many.iter().map(read_extent)).await?.concat()),
+        }
+    }
+
+    async fn read_run(&self, run: &Run, len: u64) -> Result<Vec<Bytes>> {
+        let (object, pieces, decoder) = request(run);
+        let frames = self.cache.read(&object, &pieces, decoder).await.map_err(|error| match error {
+            stoa_cache::Error::Corrupt { .. } => Error::Corrupt(error.to_string()),
+            error => Error::Io(error.to_string()),
+        })?;
+        let (mut skip, mut left) = (u64::from(run.skip), len);
+        let mut parts = Vec::with_capacity(frames.len());
+        for frame in frames {
+            let size = u64::try_from(frame.len()).unwrap_or(u64::MAX);
+            let (from, to) = (skip.min(size), skip.saturating_add(left).min(size));
+            skip -= from;
+            left -= to - from;
+            let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
+            parts.push(frame.slice(at(from)..at(to)));
+        }
+        if left > 0 {
+            return Err(Error::Corrupt(format!("segment {} holds {left} bytes too few of an extent", run.segment)));
+        }
+        Ok(parts)
+    }
+
+    /// Fetches what a reader is going to want.
+    pub(crate) async fn read_ahead(&self, ino: Ino, range: Range<u64>) {
+        let _alive = self.reads.begin();
+        // Whatever is wrong will be found, and told, by the read itself.
+        let Ok(extents) = self.meta.extents(ino, range).await else { return };
+        for extent in extents {
+            if let Content::Stored(run) = &extent.content {
+                let (object, pieces, decoder) = request(run);
+                self.cache.prefetch(object, pieces, decoder);
+            }
+        }
+    }
+
+    /// The next data, or hole, at or after `offset`.
+    pub(crate) async fn seek_file(&self, file: &Arc<File>, offset: u64, what: Seek) -> Result<u64> {
+        let _steady = file.gate.read().await;
+        let mut next = offset;
+        loop {
+            let (spans, size) = {
+                let state = file.lock();
+                if offset >= state.size {
+                    return Err(Error::NoOffset);
+                }
+                (overlay(&state, next..next.saturating_add(SEEK_STEP).min(state.size)), state.size)
+            };
+            if next >= size {
+                return if what == Seek::Hole { Ok(size) } else { Err(Error::NoOffset) };
+            }
+            for span in spans {
+                let found = match span.piece {
+                    Some(LayerPiece::Data(_)) => (what == Seek::Data).then_some(span.range.start),
+                    Some(LayerPiece::Hole(_)) => (what == Seek::Hole).then_some(span.range.start),
+                    None => self.seek_published(file.ino, span.range.clone(), what).await?,
+                };
+                if let Some(found) = found {
+                    return Ok(found);
+                }
+                next = span.range.end;
+            }
+        }
+    }
+
+    async fn seek_published(&self, ino: Ino, range: Range<u64>, what: Seek) -> Result<Option<u64>> {
+        let extents = self.meta.extents(ino, range.clone()).await?;
+        let is_wanted = |extent: &&Extent| matches!(extent.content, Content::Hole) == (what == Seek::Hole);
+        let end = extents.last().map_or(range.start, Extent::end);
+        // A part that was published as cut meanwhile reads as a hole.
+        let beyond = (end < range.end && what == Seek::Hole).then_some(end);
+        Ok(extents.iter().find(is_wanted).map(|extent| extent.offset).or(beyond))
+    }
+}
+
+fn request(run: &Run) -> (Object, Vec<Piece>, Arc<dyn Decode>) {
+    let object = Object { id: u128::from(run.segment.0), path: segment_path(run.segment) };
+    let mut offset = u64::from(run.stored_offset);
+    let piece = |frame: &FrameRef| {
+        let piece = Piece { offset, len: frame.stored_len, weight: frame.data_len };
+        offset += u64::from(frame.stored_len);
+        piece
+    };
+    let pieces = run.frames.iter().map(piece).collect();
+    (object, pieces, Arc::new(Frames(run.frames.clone())))
+}
+
+/// Decodes the frames of a run.
+struct Frames(Vec<FrameRef>);
+
+impl Decode for Frames {
+    fn decode(&self, index: usize, stored: Bytes) -> std::result::Result<Bytes, String> {
+        decode(self.0.get(index).ok_or("there is no such frame")?, stored)
+    }
+}
+
+fn zeros(len: u64) -> Vec<Bytes> {
+    let chunk = Bytes::from_static(&ZEROS);
+    let chunk_len = u64::try_from(chunk.len()).unwrap_or(u64::MAX);
+    let mut parts = Vec::new();
+    let mut left = len;
+    while left > 0 {
+        let part = left.min(chunk_len);
+        parts.push(chunk.slice(..usize::try_from(part).unwrap_or(chunk.len())));
+        left -= part;
+    }
+    parts
+}

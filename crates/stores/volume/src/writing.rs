@@ -1,0 +1,213 @@
+//! Writing: everything lands in the active layer of a file, and goes into the store from there.
+
+use crate::file::{File, Piece};
+use crate::volume::Volume;
+use bytes::Bytes;
+use parking_lot::Mutex;
+use stoa_cache::ReadAhead;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use stoa_meta::ChangeAttr;
+use stoa_vfs::{Allocate, Error, Handle, Ino, Kind, Result, Timestamp};
+
+/// A layer this large goes into the log without waiting for more.
+const FREEZE_BYTES: u64 = 8 << 20;
+
+/// The largest offset a file can end at (`off_t`).
+const SIZE_MAX: u64 = i64::MAX as u64;
+
+/// Collapsing and inserting take multiples of this (fallocate(2) leaves it to the file system; ext4 and XFS ask for their block size).
+const SHIFT_UNIT: u64 = 4096;
+
+/// Open files.
+#[derive(Debug, Default)]
+pub(crate) struct Handles {
+    open: Mutex<HashMap<u64, Arc<Open>>>,
+    next: AtomicU64,
+}
+
+/// An open file.
+#[derive(Debug)]
+pub(crate) struct Open {
+    pub(crate) file: Arc<File>,
+    pub(crate) read_ahead: Mutex<ReadAhead>,
+}
+
+impl Handles {
+    pub(crate) fn add(&self, open: Open) -> Handle {
+        let handle = self.next.fetch_add(1, Ordering::Relaxed);
+        self.open.lock().insert(handle, Arc::new(open));
+        Handle(handle)
+    }
+
+    pub(crate) fn get(&self, handle: Handle) -> Result<Arc<Open>> {
+        self.open.lock().get(&handle.0).cloned().ok_or(Error::BadHandle)
+    }
+
+    pub(crate) fn remove(&self, handle: Handle) -> Option<Arc<Open>> {
+        self.open.lock().remove(&handle.0)
+    }
+}
+
+impl Volume {
+    /// The file of a regular inode, in use from now on.
+    pub(crate) async fn file(&self, ino: Ino) -> Result<Arc<File>> {
+        let size = async {
+            let attr = self.meta.attr(ino).await?;
+            match attr.kind {
+                Kind::Regular => Ok(attr.size),
+                Kind::Directory => Err(Error::IsDirectory),
+                _ => Err(Error::Invalid("not a regular file")),
+            }
+        };
+        self.files.get(ino, size).await
+    }
+
+    pub(crate) async fn write_file(&self, file: &Arc<File>, offset: u64, data: Bytes) -> Result<()> {
+        self.check_writable()?;
+        let len = u64::try_from(data.len()).unwrap_or(u64::MAX);
+        if offset.checked_add(len).is_none_or(|end| end > SIZE_MAX) {
+            return Err(Error::TooLarge);
+        }
+        let reservation = match self.budget.try_reserve(len) {
+            Some(reservation) => reservation,
+            None => {
+                self.pressure.notify_one();
+                self.budget.reserve(len).await
+            }
+        };
+        let _steady = file.gate.read().await;
+        let mut state = file.lock();
+        state.put(offset, Piece::Data(data), Timestamp::now());
+        state.account(reservation);
+        if state.active.data_bytes() >= FREEZE_BYTES
+            && let Some(frozen) = state.freeze()
+        {
+            self.log.submit(Arc::clone(file), frozen);
+        }
+        drop(state);
+        self.files.dirtied(file);
+        if self.budget.used() > self.budget.bytes_max() / 2 {
+            self.pressure.notify_one();
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn truncate_file(&self, file: &Arc<File>, size: u64) -> Result<()> {
+        self.check_writable()?;
+        if size > SIZE_MAX {
+            return Err(Error::TooLarge);
+        }
+        let _steady = file.gate.read().await;
+        {
+            let mut state = file.lock();
+            if state.size == size {
+                state.touch(Timestamp::now());
+            } else {
+                state.resize(size, Timestamp::now());
+            }
+        }
+        self.files.dirtied(file);
+        Ok(())
+    }
+
+    pub(crate) async fn allocate_file(&self, file: &Arc<File>, offset: u64, len: u64, how: Allocate) -> Result<()> {
+        self.check_writable()?;
+        if len == 0 {
+            return Err(Error::Invalid("a range of no bytes"));
+        }
+        let end = offset.checked_add(len).filter(|end| *end <= SIZE_MAX).ok_or(Error::TooLarge)?;
+        match how {
+            Allocate::Collapse | Allocate::Insert => return self.shift_file(file, offset, len, how).await,
+            Allocate::Reserve { keep_size } => {
+                if !keep_size {
+                    self.change_layer(file, |state, _| state.grow(end)).await;
+                }
+            }
+            Allocate::PunchHole => self.make_hole(file, offset, end, true).await,
+            Allocate::Zero { keep_size } => self.make_hole(file, offset, end, keep_size).await,
+        }
+        Ok(())
+    }
+
+    async fn make_hole(&self, file: &Arc<File>, offset: u64, end: u64, keep_size: bool) {
+        self.change_layer(file, |state, now| {
+            let end = if keep_size { end.min(state.size) } else { end };
+            if offset < end {
+                state.put(offset, Piece::Hole(end - offset), now);
+            }
+        })
+        .await;
+    }
+
+    async fn change_layer(&self, file: &Arc<File>, change: impl FnOnce(&mut crate::file::FileState, Timestamp)) {
+        let _steady = file.gate.read().await;
+        {
+            let mut state = file.lock();
+            let now = Timestamp::now();
+            change(&mut state, now);
+            state.touch(now);
+        }
+        self.files.dirtied(file);
+    }
+
+    /// Collapses or inserts a range: published extents move, so everything is published first.
+    async fn shift_file(&self, file: &Arc<File>, offset: u64, len: u64, how: Allocate) -> Result<()> {
+        if !offset.is_multiple_of(SHIFT_UNIT) || !len.is_multiple_of(SHIFT_UNIT) {
+            return Err(Error::Invalid("a range to collapse or insert must be of whole 4096-byte blocks"));
+        }
+        let _alone = file.gate.write().await;
+        self.publish_file(file).await?;
+        let range = offset..offset + len;
+        match how {
+            Allocate::Collapse => self.meta.collapse(file.ino, range).await?,
+            _ => self.meta.insert(file.ino, range).await?,
+        }
+        let size = self.meta.attr(file.ino).await?.size;
+        file.lock().size = size;
+        Ok(())
+    }
+
+    pub(crate) async fn copy_file_range(
+        &self,
+        from: &Arc<File>,
+        offset: u64,
+        to: &Arc<File>,
+        to_offset: u64,
+        len: u64,
+    ) -> Result<u64> {
+        self.check_writable()?;
+        let same = Arc::ptr_eq(from, to);
+        // In the order of their numbers, so that two copies the opposite way never wait for each other.
+        let (first, second) = if from.ino <= to.ino { (from, to) } else { (to, from) };
+        let _first_alone = first.gate.write().await;
+        let _second_alone = if same { None } else { Some(second.gate.write().await) };
+        let size = from.lock().size;
+        let len = len.min(size.saturating_sub(offset));
+        if len == 0 {
+            return Ok(0);
+        }
+        if to_offset.checked_add(len).is_none_or(|end| end > SIZE_MAX) {
+            return Err(Error::TooLarge);
+        }
+        if same && offset < to_offset + len && to_offset < offset + len {
+            return Err(Error::Invalid("the ranges to copy overlap"));
+        }
+        self.publish_file(from).await?;
+        if !same {
+            self.publish_file(to).await?;
+        }
+        self.meta.clone_range(from.ino, offset, to.ino, to_offset, len).await?;
+        let size = self.meta.attr(to.ino).await?.size;
+        to.lock().size = size;
+        Ok(len)
+    }
+
+    /// Takes set-uid and its like from a file whose content changes.
+    pub(crate) async fn clear_privileges(&self, ino: Ino) -> Result<()> {
+        let change = ChangeAttr { clear_privileges: true, quiet: true, ..ChangeAttr::default() };
+        self.meta.change_attr(ino, &change).await?;
+        Ok(())
+    }
+}
