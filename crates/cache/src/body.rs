@@ -1,13 +1,20 @@
 //! The answer to a ranged GET, cut into pieces while it arrives.
 
+use std::fs::File;
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
 
 use bytes::{Bytes, BytesMut};
 use futures::TryStreamExt;
-use futures::stream::BoxStream;
-use object_store::{GetOptions, ObjectStore, path::Path};
+use futures::stream::{BoxStream, try_unfold};
+use object_store::path::Path;
+use object_store::{GetOptions, GetResult, GetResultPayload, ObjectStore};
+use tokio::task;
 
 use crate::{Error, Piece, Result};
+
+/// How much of a local file is read at a time.
+const FILE_CHUNK_BYTES: u64 = 512 << 10;
 
 /// The bytes of one GET, in order.
 ///
@@ -40,7 +47,7 @@ impl Body {
                 got: answer.range.start,
             });
         }
-        let stream = answer.into_stream();
+        let stream = stream(answer);
         Ok(Self {
             path: path.clone(),
             stream,
@@ -98,3 +105,42 @@ impl Body {
         Ok(part)
     }
 }
+
+/// The bytes of an answer. Those of a local file are read in large chunks: `object_store` makes a trip to another
+/// thread for every 8 KiB.
+fn stream(answer: GetResult) -> BoxStream<'static, object_store::Result<Bytes>> {
+    match answer.payload {
+        GetResultPayload::Stream(stream) => stream,
+        GetResultPayload::File(file, _) => {
+            let read = |(file, range)| async move {
+                match task::spawn_blocking(move || read_chunk(file, range)).await {
+                    Ok(read) => read.map_err(|error| failed(Box::new(error))),
+                    Err(error) => Err(failed(Box::new(error))),
+                }
+            };
+            Box::pin(try_unfold((file, answer.range), read))
+        }
+    }
+}
+
+/// A file, what is yet to be read of it, and one more chunk; nothing at the end of either.
+type Chunk = Option<(Bytes, (File, Range<u64>))>;
+
+fn read_chunk(file: File, range: Range<u64>) -> std::io::Result<Chunk> {
+    let len = FILE_CHUNK_BYTES.min(range.end.saturating_sub(range.start));
+    let mut chunk = vec![0; usize::try_from(len).unwrap_or(0)];
+    let read = file.read_at(&mut chunk, range.start)?;
+    chunk.truncate(read);
+    let rest = range.start + read as u64..range.end;
+    Ok((read > 0).then(|| (Bytes::from(chunk), (file, rest))))
+}
+
+fn failed(source: Box<dyn std::error::Error + Send + Sync>) -> object_store::Error {
+    object_store::Error::Generic {
+        store: "local file",
+        source,
+    }
+}
+
+#[cfg(test)]
+mod tests;

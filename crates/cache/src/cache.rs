@@ -213,3 +213,30 @@ impl std::fmt::Debug for Cache {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+impl Cache {
+    /// Memory taken by fetches, once they have come to rest.
+    pub(crate) async fn fetcher_in_flight(&self) -> u64 {
+        for _ in 0..2000 {
+            if self.fetcher.in_flight.used() + self.ahead.used() == 0
+                && self.flights_under_way() == 0
+            {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        }
+        self.fetcher.in_flight.used() + self.ahead.used()
+    }
+
+    /// Whether no task is left that uses the cache or its disk.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        let disk = self.fetcher.disk.as_ref();
+        Arc::strong_count(&self.fetcher) == 1
+            && disk.is_none_or(|disk| Arc::strong_count(disk) == 1)
+    }
+
+    pub(crate) fn flights_under_way(&self) -> usize {
+        self.fetcher.flights.len()
+    }
+}

@@ -182,7 +182,9 @@ impl Disk {
                     queue.writing = false;
                     return;
                 };
-                queue.bytes = queue.bytes.saturating_sub((HEADER_BYTES + next.1.len()) as u64);
+                queue.bytes = queue
+                    .bytes
+                    .saturating_sub((HEADER_BYTES + next.1.len()) as u64);
                 next
             };
             if self.writes.allows() {

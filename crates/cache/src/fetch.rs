@@ -176,11 +176,23 @@ impl Fetcher {
     }
 
     /// Takes the memory for as many of the first pieces as there is room for, waiting only for the very first.
+    ///
+    /// No more than half of all, so that one long run leaves room for others, and only a single piece goes over.
     async fn afford(&self, leads: &[Lead]) -> (usize, Reservation) {
-        let cost = |count: usize| leads.iter().take(count).map(|lead| lead.piece.cost()).sum();
+        let cost = |count: usize| {
+            leads
+                .iter()
+                .take(count)
+                .map(|lead| lead.piece.cost())
+                .sum::<u64>()
+        };
+        let cost_max = self.in_flight.bytes_max() / 2;
         let mut count = leads.len();
         while count > 1 {
-            if let Some(reservation) = self.in_flight.try_reserve(cost(count)) {
+            let cost = cost(count);
+            if cost <= cost_max
+                && let Some(reservation) = self.in_flight.try_reserve(cost)
+            {
                 return (count, reservation);
             }
             count /= 2;

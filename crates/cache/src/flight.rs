@@ -65,6 +65,11 @@ impl Flights {
         }
     }
 
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.under_way.lock().len()
+    }
+
     /// Whether the piece is being fetched.
     pub(crate) fn contains(&self, key: &Key) -> bool {
         self.under_way.lock().contains_key(key)

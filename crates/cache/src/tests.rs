@@ -1,1 +1,7 @@
+//! The cache as a whole, in front of a store that counts, waits and lies.
 
+mod corrupt;
+mod disk;
+mod fetches;
+mod model;
+mod support;
