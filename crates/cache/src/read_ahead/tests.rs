@@ -3,6 +3,9 @@ use super::ReadAhead;
 const K: u64 = 1 << 10;
 const M: u64 = 1 << 20;
 
+/// A name, reads of `(offset, len)`, and what each is to give.
+type Case<'a> = (&'a str, &'a [(u64, u64)], &'a [Option<(u64, u64)>]);
+
 /// Feeds reads of `(offset, len)`, and returns what each gave, as `(start, end)`.
 fn feed(policy: &ReadAhead, size: u64, reads: &[(u64, u64)]) -> Vec<Option<(u64, u64)>> {
     reads
@@ -36,7 +39,7 @@ fn it_doubles_up_to_the_maximum_and_covers_the_file_once() {
 
 #[test]
 fn it_starts_small_at_the_start_and_after_two_reads_elsewhere() {
-    let cases: &[(&str, &[(u64, u64)], &[Option<(u64, u64)>])] = &[
+    let cases: &[Case<'_>] = &[
         ("start", &[(0, 4 * K)], &[Some((4 * K, 132 * K))]),
         (
             "elsewhere",
