@@ -1,0 +1,235 @@
+//! The flag table: these structs are the parser, `--help`, the man pages, the completions and the names of `-o` options.
+
+mod access;
+mod value;
+
+pub(crate) use access::Access;
+pub(crate) use value::{LogTarget, duration, size};
+
+use crate::mount_options::MountWords;
+use clap::{ArgAction, Args, Parser, Subcommand, ValueHint};
+use std::path::PathBuf;
+use std::time::Duration;
+
+const EXAMPLES: &str = "\
+Examples:
+  stoa mount --create ./store ./files      make a volume in a local directory and mount it
+  stoa format s3://bucket/volume           make a volume in a bucket
+  stoa mount s3://bucket/volume /mnt       mount it, here or on any other machine
+  stoa status                              what is mounted, and what is not in the store yet
+  stoa umount /mnt                         make everything durable, unmount, wait for the end
+  stoa fsck s3://bucket/volume --data      read and verify every byte
+
+STORE is s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX or a local directory. Credentials come from
+where the provider's own tools look for them (environment, profile, web identity, instance role), never from flags.
+
+In /etc/fstab (with a link /sbin/mount.stoa to this program):
+  s3://bucket/volume  /mnt  stoa  _netdev,allow_other,memory=1G  0  0
+
+Exit codes: 0 done; 1 failed; 2 wrong usage. fsck: 0 clean, 1 all problems repaired, 4 problems left, 8 could not check.";
+
+/// Stoa makes object storage usable as files.
+#[derive(Debug, Parser)]
+#[command(name = "stoa", version, after_help = EXAMPLES, max_term_width = 120)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// Say more: what was behind a failure; twice: what is being done
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Format(Format),
+    Mount(Box<Mount>),
+    Umount(Umount),
+    Status(Status),
+    Info(Info),
+    Fsck(Fsck),
+    Gc(Gc),
+    Completions(Completions),
+    Man(Man),
+}
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Report {
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How much memory is used.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Memory {
+    /// Most memory for dirty data and caches together [default: 25 % of the cgroup's limit or of RAM, at most 4G]
+    #[arg(long, value_name = "SIZE", value_parser = size, env = "STOA_MEMORY", hide_env_values = true)]
+    pub(crate) memory: Option<u64>,
+}
+
+/// Make an empty volume in STORE, which must hold nothing yet
+#[derive(Debug, Args)]
+pub(crate) struct Format {
+    /// s3://BUCKET/PREFIX, gs://..., az://... or a directory
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub(crate) store: String,
+    /// zstd level for file data; 0 stores it as it is
+    #[arg(long, value_name = "LEVEL", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=19))]
+    pub(crate) compression: u8,
+    #[command(flatten)]
+    pub(crate) access: Access,
+    #[command(flatten)]
+    pub(crate) report: Report,
+}
+
+/// Mount the volume in STORE on the directory DIR
+///
+/// Returns when the mount answers and leaves a process in the background that serves it. Every flag that has a long
+/// name can be given as an option too, for /etc/fstab: `-o memory=1G,take_over,cache_dir=/var/cache/stoa`.
+#[derive(Debug, Args)]
+#[command(args_override_self = true)]
+pub(crate) struct Mount {
+    /// s3://BUCKET/PREFIX, gs://..., az://... or a directory
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub(crate) store: String,
+    /// The directory to mount on
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub(crate) dir: PathBuf,
+    /// Make a volume if there is none yet, and missing local directories
+    #[arg(long)]
+    pub(crate) create: bool,
+    /// Serve the mount from this process, until it is unmounted or interrupted
+    #[arg(short, long)]
+    pub(crate) foreground: bool,
+    /// Refuse every change (`-o ro`)
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// Shut out another mount of this volume that is gone for good, and take its place
+    #[arg(long)]
+    pub(crate) take_over: bool,
+    /// Mount options: ro, allow_other, default_permissions, noatime, nosuid, nodev, noexec, and every long flag
+    #[arg(short = 'o', long = "options", value_name = "OPTION,...", action = ArgAction::Append)]
+    pub(crate) options: Vec<String>,
+    /// What `options` say about the mount itself.
+    #[arg(skip)]
+    pub(crate) words: MountWords,
+    /// Whether to stop short of mounting (`mount -f`).
+    #[arg(skip)]
+    pub(crate) fake: bool,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
+    /// Keep a cache of stored data in this local directory
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, env = "STOA_CACHE_DIR", hide_env_values = true)]
+    pub(crate) cache_dir: Option<PathBuf>,
+    /// Most bytes to keep there
+    #[arg(long, value_name = "SIZE", default_value = "10G", value_parser = size, env = "STOA_CACHE_SIZE", hide_env_values = true)]
+    pub(crate) cache_size: u64,
+    /// How long a change may wait before it is made durable unasked (fsync never waits for this)
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration)]
+    pub(crate) commit_interval: Duration,
+    /// Log to this file, or at this level: error, warn, info, debug, trace, or a filter such as stoa_volume=debug.
+    /// In the background the default is a file in /var/log/stoa (root) or ~/.local/state/stoa
+    #[arg(long, value_name = "FILE|LEVEL", action = ArgAction::Append, env = "STOA_LOG", hide_env_values = true)]
+    pub(crate) log: Vec<LogTarget>,
+    #[command(flatten)]
+    pub(crate) access: Access,
+    #[command(flatten)]
+    pub(crate) report: Report,
+}
+
+/// Make everything durable, unmount DIR, and wait until its volume is closed
+#[derive(Debug, Args)]
+pub(crate) struct Umount {
+    /// The directory it is mounted on
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub(crate) dir: PathBuf,
+    /// Detach now, though programs still use it; it ends when they let go
+    #[arg(short, long)]
+    pub(crate) lazy: bool,
+    /// Unmount even if the mount does not answer; calls under way fail
+    #[arg(short, long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) report: Report,
+}
+
+/// Show what is mounted, what is not in the store yet, caches, memory and the last error
+#[derive(Debug, Args)]
+pub(crate) struct Status {
+    /// A mounted directory or its store; all mounts if not given
+    #[arg(value_name = "DIR|STORE", value_hint = ValueHint::AnyPath)]
+    pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) report: Report,
+}
+
+/// Show where the bytes of a file are: inode, extents, segments
+#[derive(Debug, Args)]
+pub(crate) struct Info {
+    /// A file or directory in a mounted volume
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub(crate) path: PathBuf,
+    #[command(flatten)]
+    pub(crate) report: Report,
+}
+
+/// Check the volume in STORE: namespace, segments, references and live-byte counts
+#[derive(Debug, Args)]
+pub(crate) struct Fsck {
+    /// The store, or the directory it is mounted on; a mounted volume is checked by its mount
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub(crate) store: String,
+    /// Read and verify every frame of data too
+    #[arg(long)]
+    pub(crate) data: bool,
+    /// Mend what can be mended without losing anything
+    #[arg(long)]
+    pub(crate) repair: bool,
+    /// Shut out another mount of this volume that is gone for good
+    #[arg(long)]
+    pub(crate) take_over: bool,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
+    #[command(flatten)]
+    pub(crate) access: Access,
+    #[command(flatten)]
+    pub(crate) report: Report,
+}
+
+/// Delete what nothing names any more and rewrite segments that are mostly dead
+#[derive(Debug, Args)]
+pub(crate) struct Gc {
+    /// The store, or the directory it is mounted on; a mounted volume is cleaned by its mount
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub(crate) store: String,
+    /// Shut out another mount of this volume that is gone for good
+    #[arg(long)]
+    pub(crate) take_over: bool,
+    #[command(flatten)]
+    pub(crate) memory: Memory,
+    #[command(flatten)]
+    pub(crate) access: Access,
+    #[command(flatten)]
+    pub(crate) report: Report,
+}
+
+/// Print a completion script for a shell
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// For which shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Print the manual page, or write all pages into DIR
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    /// Where to write them
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests;

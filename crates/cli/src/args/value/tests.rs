@@ -1,0 +1,50 @@
+use super::*;
+
+#[test]
+fn sizes_are_read_as_coreutils_do() {
+    for (text, bytes) in [
+        ("0", 0),
+        ("4096", 4096),
+        ("4096B", 4096),
+        ("1k", 1024),
+        ("512M", 512 << 20),
+        ("512MiB", 512 << 20),
+        ("512mb", 512_000_000),
+        ("4G", 4 << 30),
+        ("1.5G", 3 << 29),
+        (".5k", 512),
+        ("0.001k", 1),
+        ("2T", 2 << 40),
+        ("15P", 15 << 50),
+        (" 1 KiB ", 1024),
+    ] {
+        assert_eq!(size(text), Ok(bytes), "{text}");
+    }
+}
+
+#[test]
+fn what_is_no_size_is_refused_by_name() {
+    for text in ["", "G", "-1", "1X", "1.2.3G", "1.G", "12MiBs", "1bb", "1e3", "99999999999999999999", "17179869184G"] {
+        let error = size(text).unwrap_err();
+        assert!(error.contains(text), "{text}: {error}");
+    }
+}
+
+#[test]
+fn times_are_seconds_or_have_a_unit() {
+    assert_eq!(duration("5"), Ok(Duration::from_secs(5)));
+    assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+    assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
+    for text in ["0", "0ms", "2h", "soon", "-1", ""] {
+        assert!(duration(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn a_log_target_is_a_level_a_filter_or_a_file() {
+    assert_eq!("debug".parse(), Ok(LogTarget::Filter("debug".into())));
+    assert_eq!("stoa_volume=trace,warn".parse(), Ok(LogTarget::Filter("stoa_volume=trace,warn".into())));
+    assert_eq!("/var/log/x=1.log".parse(), Ok(LogTarget::File("/var/log/x=1.log".into())));
+    assert_eq!("stoa.log".parse(), Ok(LogTarget::File("stoa.log".into())));
+    assert!("".parse::<LogTarget>().is_err());
+}

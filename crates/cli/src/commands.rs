@@ -1,0 +1,49 @@
+//! One file a command.
+
+mod format;
+mod fsck;
+mod gc;
+mod generate;
+mod info;
+mod mount;
+mod offline;
+mod status;
+mod target;
+mod umount;
+
+use crate::args::{Cli, Command};
+use crate::daemon::log::Log;
+use crate::failure::{Failure, Outcome};
+use std::process::ExitCode;
+use tokio::runtime::{Builder, Runtime};
+
+/// Does what `cli` says.
+pub(crate) fn run(cli: Cli) -> Outcome<ExitCode> {
+    // The process behind a mount logs elsewhere, and starts to after it has forked.
+    if !matches!(cli.command, Command::Mount(_)) {
+        Log::of_command(cli.verbose).start()?;
+    }
+    match cli.command {
+        Command::Format(args) => format::run(&args).map(done),
+        Command::Mount(args) => mount::run(*args).map(done),
+        Command::Umount(args) => umount::run(&args).map(done),
+        Command::Status(args) => status::run(&args).map(done),
+        Command::Info(args) => info::run(&args).map(done),
+        Command::Fsck(args) => fsck::run(&args),
+        Command::Gc(args) => gc::run(&args).map(done),
+        Command::Completions(args) => {
+            generate::completions(&args);
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Man(args) => generate::man(&args).map(done),
+    }
+}
+
+/// A runtime for this process. To be made after any fork.
+pub(crate) fn runtime() -> Outcome<Runtime> {
+    Builder::new_multi_thread().enable_all().build().map_err(|error| Failure::because("can't start threads", &error))
+}
+
+fn done((): ()) -> ExitCode {
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,53 @@
+use super::*;
+use stoa_volume::{FsckReport, Problem as Found};
+
+/// The report as it arrives: made by the volume, through JSON.
+fn report(problems: Vec<Found>) -> Report {
+    let report = FsckReport {
+        inodes: 1,
+        dentries: 2,
+        extents: 3000,
+        segments: 1,
+        frames_verified: 5,
+        problems,
+        orphan_segments: 0,
+    };
+    Report::deserialize(&limited(&report, "problems").unwrap()).unwrap()
+}
+
+fn problem(what: &str, repaired: bool) -> Found {
+    Found { what: what.into(), repaired }
+}
+
+#[test]
+fn a_clean_volume() {
+    let report = report(Vec::new());
+    assert_eq!(report.code(), 0);
+    let expected = "looked at 1 inode, 2 names, 3,000 extents, 1 segment; read and verified 5 frames\nclean";
+    assert_eq!(report.text(), expected);
+}
+
+#[test]
+fn problems_are_listed_and_decide_the_exit_code() {
+    let repaired = report(vec![problem("inode 7: link count", true)]);
+    assert_eq!(repaired.code(), FSCK_REPAIRED);
+    assert!(repaired.text().starts_with("repaired  inode 7: link count\n"));
+    let left = report(vec![problem("a", true), problem("data/00/x: checksum", false)]);
+    assert_eq!(left.code(), FSCK_PROBLEMS);
+    assert!(left.text().contains("\nPROBLEM   data/00/x: checksum\n"), "{}", left.text());
+}
+
+#[test]
+fn orphans_are_told_of_but_no_problem() {
+    let report = Report { orphan_segments: 2, ..report(Vec::new()) };
+    assert_eq!(report.code(), 0);
+    assert!(report.text().contains("2 segments that nothing names"));
+}
+
+#[test]
+fn more_problems_than_can_be_listed_are_never_taken_for_repaired() {
+    let report = report((0..100_001).map(|_| problem("x", true)).collect());
+    assert_eq!(report.problems_left_out, 1);
+    assert_eq!(report.code(), FSCK_PROBLEMS);
+    assert!(report.text().contains("... and 1 problem"));
+}

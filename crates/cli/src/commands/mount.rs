@@ -1,0 +1,24 @@
+//! `stoa mount`, and `mount -t stoa`.
+
+use crate::args::Mount;
+use crate::daemon::{self, Plan, Readiness, Side};
+use crate::failure::Outcome;
+
+/// Mounts a volume: in this process, or in one that is left in the background.
+pub(crate) fn run(args: Mount) -> Outcome<()> {
+    let (foreground, fake) = (args.foreground, args.fake);
+    let plan = Plan::new(args)?;
+    if fake {
+        return Ok(());
+    }
+    if foreground {
+        return daemon::run(&plan, &Readiness::Foreground);
+    }
+    match daemon::background()? {
+        Side::Front(waiting) => {
+            waiting.wait()?.print(plan.json);
+            Ok(())
+        }
+        Side::Back(readiness) => daemon::run(&plan, &readiness),
+    }
+}

@@ -1,0 +1,99 @@
+//! The command's end of the control socket. Blocking: a command has nothing else to do.
+
+use super::protocol::REPLY_BYTES_MAX;
+use super::{Record, Registry, Reply, Request};
+use crate::failure::{Failure, Outcome};
+use serde_json::Value;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long to wait for a line of an answer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Wait {
+    /// For a question whose answer is at hand.
+    Briefly,
+    /// For work that sends progress while it goes on.
+    WhileAlive,
+}
+
+impl Wait {
+    fn limit(self) -> Duration {
+        match self {
+            Self::Briefly => Duration::from_secs(5),
+            // Several heartbeats: a machine that swaps may miss one.
+            Self::WhileAlive => Duration::from_secs(60),
+        }
+    }
+}
+
+/// A live mount for which `wanted` says so: the youngest, as an older one at the same place may still be closing.
+pub(crate) fn find(wanted: impl Fn(&Record) -> bool) -> Option<(Record, PathBuf)> {
+    all().into_iter().rev().find(|(record, _)| wanted(record))
+}
+
+/// All live mounts that this user may ask, oldest first within each user's.
+pub(crate) fn all() -> Vec<(Record, PathBuf)> {
+    Registry::readable().into_iter().flat_map(|registry| registry.list()).collect()
+}
+
+/// A connection to the process of a mount, with a request under way.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    stream: BufReader<UnixStream>,
+    of: String,
+    log: Option<String>,
+}
+
+impl Connection {
+    /// Connects to the mount that `record` describes and sends `request`.
+    pub(crate) fn open(record: &Record, socket: &std::path::Path, request: &Request, wait: Wait) -> Outcome<Self> {
+        let of = format!("the mount of {} (pid {})", record.mountpoint, record.pid);
+        let opened = (|| {
+            let mut stream = UnixStream::connect(socket)?;
+            stream.set_read_timeout(Some(wait.limit()))?;
+            stream.set_write_timeout(Some(Wait::Briefly.limit()))?;
+            let mut line = serde_json::to_vec(request)?;
+            line.push(b'\n');
+            stream.write_all(&line)?;
+            Ok::<_, io::Error>(BufReader::new(stream))
+        })();
+        match opened {
+            Ok(stream) => Ok(Self { stream, of, log: record.log.clone() }),
+            Err(error) => Err(Failure::because(format_args!("{of} can't be asked"), &error)),
+        }
+    }
+
+    /// Waits for the result, passing progress to `heard` (stage, done, total).
+    pub(crate) fn result(mut self, mut heard: impl FnMut(&str, u64, u64)) -> Outcome<Value> {
+        loop {
+            match self.next()? {
+                Reply::Progress { stage, done, total } => heard(&stage, done, total),
+                Reply::Done(value) => return Ok(value),
+                Reply::Failed(why) => return Err(Failure::new(format!("{} says: {why}", self.of))),
+            }
+        }
+    }
+
+    pub(super) fn next(&mut self) -> Outcome<Reply> {
+        let mut line = String::new();
+        match (&mut self.stream).take(REPLY_BYTES_MAX).read_line(&mut line) {
+            Ok(0) => Err(self.ended()),
+            // It ended before it had read the request.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Err(self.ended()),
+            Ok(_) => serde_json::from_str(&line).map_err(|error| {
+                Failure::because(format_args!("{} answers in a way that is not understood", self.of), &error)
+            }),
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                Err(Failure::new(format!("{} does not answer", self.of)))
+            }
+            Err(error) => Err(Failure::because(&self.of, &error)),
+        }
+    }
+
+    fn ended(&self) -> Failure {
+        let log = self.log.as_deref().unwrap_or("where its standard error went");
+        Failure::new(format!("{} ended before it answered", self.of)).advise(format!("its log says why: {log}"))
+    }
+}

@@ -1,0 +1,194 @@
+//! The life of the process behind a mount.
+
+use super::fork::Readiness;
+use super::health::rfc3339;
+use super::served::{Phase, Served, write_back};
+use super::{Announcement, Plan, Signals};
+use crate::control::{self, Claim, Record, Registry};
+use crate::failure::{Failure, Outcome};
+use crate::output::Meter;
+use crate::owner;
+use crate::store::volume_failure;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use stoa_fuse::Mount;
+use stoa_objects::Connected;
+use stoa_volume::{FormatOptions, Volume};
+use tokio::net::UnixListener;
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+/// Does what `plan` says, from opening the volume to closing it, and tells `readiness` when it is mounted.
+pub(crate) fn run(plan: &Plan, readiness: &Readiness) -> Outcome<()> {
+    let served = plan.log.start().and_then(|()| crate::commands::runtime()?.block_on(serve(plan, readiness)));
+    if let Err(failure) = &served {
+        tracing::error!("{}", failure.what());
+        readiness.failed(failure);
+    }
+    served
+}
+
+async fn serve(plan: &Plan, readiness: &Readiness) -> Outcome<()> {
+    let mut signals = Signals::listen()?;
+    let Opened { volume, store, created } = tokio::select! {
+        opened = open(plan, readiness) => opened?,
+        () = signals.next() => return Err(interrupted(plan)),
+        () = readiness.abandoned() => return Err(interrupted(plan)),
+    };
+    let record = record(plan)?;
+    let served = Arc::new(Served::new(Arc::clone(&volume), store, record.clone()));
+    let mounted = async {
+        let control = Control::open(&record, &served)?;
+        readiness.stage(&format!("mounting on {}", record.mountpoint));
+        Ok::<_, Failure>((control, mount(plan, Arc::clone(&volume)).await?))
+    };
+    let (control, mount) = match mounted.await {
+        Ok(mounted) => mounted,
+        Err(failure) => {
+            // Nothing was written, so all there is to do is to give the volume back.
+            if let Err(error) = volume.close().await {
+                tracing::error!(%error, "closing the volume");
+            }
+            return Err(failure);
+        }
+    };
+    served.enter(Phase::Mounted);
+    tracing::info!(mountpoint = record.mountpoint, store = record.store, created, "mounted");
+    let announcement = Announcement { record, created, allow_other: plan.allow_other() };
+    if readiness.ready(&announcement, plan.json) {
+        until_unmounted(&mount, &mut signals).await;
+    } else {
+        unmount(&mount).await;
+    }
+    let closed = close(&volume, &served, &mut signals).await;
+    control.end(&served, &closed).await;
+    drop(mount);
+    closed
+}
+
+/// An open volume.
+struct Opened {
+    volume: Arc<Volume>,
+    store: Connected,
+    /// Whether it was made just now.
+    created: bool,
+}
+
+async fn open(plan: &Plan, readiness: &Readiness) -> Outcome<Opened> {
+    let name = plan.place.name();
+    readiness.stage(&format!("opening {name}"));
+    let store = plan.place.connect(&plan.access).await?;
+    let mut created = false;
+    if plan.create {
+        let options = FormatOptions { root_uid: control::uid(), root_gid: control::gid(), ..FormatOptions::default() };
+        match stoa_volume::format(Arc::clone(&store.store), &options).await {
+            Ok(_) => created = true,
+            Err(stoa_volume::Error::Exists(_)) => {}
+            Err(error) => return Err(volume_failure(&name, &error)),
+        }
+    }
+    let opened = Volume::open(Arc::clone(&store.store), plan.open_options()?).await;
+    Ok(Opened { volume: opened.map_err(|error| volume_failure(&name, &error))?, store, created })
+}
+
+async fn mount(plan: &Plan, volume: Arc<Volume>) -> Outcome<Mount> {
+    let (dir, options, runtime) = (plan.dir.clone(), plan.mount_options(), Handle::current());
+    // It asks the mount whether it answers, and it is this runtime that answers.
+    let mounting = tokio::task::spawn_blocking(move || Mount::new(volume, &dir, options, runtime));
+    let mounted = mounting.await.map_err(|error| Failure::of(&error))?;
+    mounted.map_err(|error| Failure::because(format_args!("can't mount on {}", plan.dir.display()), &error))
+}
+
+async fn until_unmounted(mount: &Mount, signals: &mut Signals) {
+    tokio::select! {
+        () = mount.wait() => tracing::info!("unmounted"),
+        () = signals.next() => {
+            tracing::info!("asked to end by a signal: unmounting");
+            unmount(mount).await;
+        }
+    }
+}
+
+/// Unmounts, though files may be open: this process is going to end in any case.
+async fn unmount(mount: &Mount) {
+    if let Err(error) = mount.unmount(false).await {
+        tracing::warn!(%error, "detaching instead");
+        // Detached, the mount would keep pages back until the last file is closed; that must not be after the end.
+        if let Err(error) = write_back(mount.dir()).await {
+            tracing::error!(error, "the kernel could not write back its pages");
+        }
+        if let Err(error) = mount.unmount(true).await {
+            tracing::error!(%error, "unmounting");
+        }
+    }
+}
+
+/// Makes everything durable and gives the volume back, for as long as it takes. While the store is away this goes on, and
+/// `stoa status` shows it.
+async fn close(volume: &Volume, served: &Served, signals: &mut Signals) -> Outcome<()> {
+    served.enter(Phase::Closing);
+    let meter = Meter::new("closing");
+    let closing = volume.close();
+    tokio::pin!(closing);
+    loop {
+        tokio::select! {
+            closed = &mut closing => {
+                let closed = closed.map_err(|error| Failure::because("the volume could not be closed", &error));
+                tracing::info!(in_order = closed.is_ok(), "closed");
+                return closed;
+            }
+            () = signals.next() => {
+                let pending = served.pending();
+                tracing::warn!("still closing: {pending}; only `kill -9 {}` abandons that", std::process::id());
+            }
+            () = tokio::time::sleep(Duration::from_secs(1)) => meter.show(&served.pending(), 0, 0),
+        }
+    }
+}
+
+/// The record of this mount and the task that answers questions.
+struct Control {
+    claim: Claim,
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<()>,
+}
+
+impl Control {
+    fn open(record: &Record, served: &Arc<Served>) -> Outcome<Self> {
+        let claim = Registry::own().claim(record)?;
+        let listener = UnixListener::bind(claim.socket())
+            .map_err(|error| Failure::because(format_args!("control socket {}", claim.socket().display()), &error))?;
+        let (stop, stopped) = oneshot::channel();
+        let task = tokio::spawn(control::serve(listener, record.uid, Arc::clone(served), stopped));
+        Ok(Self { claim, stop, task })
+    }
+
+    /// Tells whoever waits how it ended. The record goes first: who hears of the end may look whether anything is left.
+    async fn end(self, served: &Served, closed: &Outcome<()>) {
+        drop(self.claim);
+        served.enter(Phase::Closed(closed.as_ref().map(|_| ()).map_err(|failure| failure.what().to_owned())));
+        // If the task is gone already, so is everybody who waits.
+        let _ = self.stop.send(());
+        let _ = self.task.await;
+    }
+}
+
+fn record(plan: &Plan) -> Outcome<Record> {
+    let owner = owner::owner(plan.mountpoint())?;
+    Ok(Record {
+        mountpoint: plan.mountpoint(),
+        store: plan.place.name(),
+        endpoint: plan.access.endpoint.clone(),
+        pid: owner.pid,
+        pid_started: owner.pid_started,
+        uid: control::uid(),
+        started: rfc3339(SystemTime::now()),
+        read_only: plan.read_only(),
+        log: plan.log.file().map(|path| path.display().to_string()),
+    })
+}
+
+fn interrupted(plan: &Plan) -> Failure {
+    Failure::new(format!("interrupted; {} was not mounted", plan.place.name())).code_is(130)
+}

@@ -1,0 +1,189 @@
+//! What the process behind a mount answers when it is asked (over its control socket).
+
+use super::health::StoreHealth;
+use crate::control::{Answers, Record, Request, Steps};
+use crate::output;
+use serde_json::{Value, json};
+use std::future::Future;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use stoa_objects::Connected;
+use stoa_vfs::{Ino, Vfs};
+use stoa_volume::{FsckOptions, Volume};
+use tokio::runtime::Handle;
+use tokio::sync::{oneshot, watch};
+
+/// The most extents, and problems, that one answer holds.
+const LISTED_MAX: usize = 100_000;
+/// How often waiting for the store is told of.
+const TELL_EVERY: Duration = Duration::from_millis(250);
+
+/// Where in its life a mount is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Not mounted yet.
+    Starting,
+    /// In use.
+    Mounted,
+    /// Unmounted; what it holds goes into the store.
+    Closing,
+    /// At its end: in order, or why not.
+    Closed(Result<(), String>),
+}
+
+impl Phase {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Mounted => "mounted",
+            Self::Closing => "closing",
+            Self::Closed(_) => "closed",
+        }
+    }
+}
+
+/// A mount, to be asked.
+#[derive(Debug)]
+pub(super) struct Served {
+    volume: Arc<Volume>,
+    store: Connected,
+    record: Record,
+    phase: watch::Sender<Phase>,
+}
+
+impl Served {
+    /// `volume` in `store`, mounted as `record` says.
+    pub(super) fn new(volume: Arc<Volume>, store: Connected, record: Record) -> Self {
+        Self { volume, store, record, phase: watch::Sender::new(Phase::Starting) }
+    }
+
+    /// Goes on to `phase`.
+    pub(super) fn enter(&self, phase: Phase) {
+        self.phase.send_replace(phase);
+    }
+
+    /// What is not in the store yet, and what is wrong with the store, if anything is.
+    pub(super) fn pending(&self) -> String {
+        let status = self.volume.status();
+        let mut text = format!(
+            "{} and {} not in the store yet",
+            output::bytes(status.dirty_bytes),
+            output::plural(status.uncommitted_operations, "operation")
+        );
+        if let Some(trouble) = StoreHealth::of(&self.store).trouble() {
+            text.push_str("; the store fails: ");
+            text.push_str(trouble);
+        }
+        text
+    }
+
+    fn status(&self) -> Result<Value, String> {
+        let mut status = json!(self.record);
+        if let Some(fields) = status.as_object_mut() {
+            fields.insert("state".into(), self.phase.borrow().name().into());
+            fields.insert("volume".into(), json!(self.volume.status()));
+            fields.insert("store_health".into(), json!(StoreHealth::of(&self.store)));
+        }
+        Ok(status)
+    }
+
+    async fn make_durable(&self) -> Result<Value, String> {
+        // Pages that only the kernel has come first. Once unmounted there are none, and the path is someone else's.
+        if *self.phase.borrow() == Phase::Mounted {
+            write_back(Path::new(&self.record.mountpoint)).await?;
+        }
+        self.volume.sync().await.map_err(|error| error.to_string())?;
+        Ok(json!({ "synced": true }))
+    }
+
+    async fn closed(&self) -> Result<Value, String> {
+        let mut phase = self.phase.subscribe();
+        let ended =
+            phase.wait_for(|phase| matches!(phase, Phase::Closed(_))).await.map_err(|error| error.to_string())?;
+        match &*ended {
+            Phase::Closed(Err(why)) => Err(format!("the volume could not be closed: {why}")),
+            _ => Ok(json!({ "closed": true })),
+        }
+    }
+
+    /// Checks the volume on a thread of its own: it computes a lot between two waits, and those who serve the mount are few.
+    async fn check(&self, options: FsckOptions, steps: Steps) -> Result<Value, String> {
+        let (volume, runtime) = (Arc::clone(&self.volume), Handle::current());
+        // Dropped with this future, which ends the check.
+        let (_wanted, unwanted) = oneshot::channel::<()>();
+        let check = move || {
+            runtime.block_on(async {
+                tokio::select! {
+                    report = volume.fsck(options, &steps) => report.map_err(|error| error.to_string()),
+                    _ = unwanted => Err("interrupted".into()),
+                }
+            })
+        };
+        let report = tokio::task::spawn_blocking(check).await.map_err(|error| error.to_string())??;
+        limited(&report, "problems")
+    }
+
+    /// Does `work`, telling how much is still to go into the store.
+    async fn telling<T>(&self, steps: &Steps, work: impl Future<Output = T>) -> T {
+        tokio::pin!(work);
+        loop {
+            tokio::select! {
+                done = &mut work => return done,
+                () = tokio::time::sleep(TELL_EVERY) => steps.report(self.pending(), 0, 0),
+            }
+        }
+    }
+}
+
+impl Answers for Served {
+    async fn answer(&self, request: Request, steps: &Steps) -> Result<Value, String> {
+        match request {
+            Request::Status => self.status(),
+            Request::Sync => self.telling(steps, self.make_durable()).await,
+            Request::ShutdownWait => self.telling(steps, self.closed()).await,
+            Request::Fsck { data, repair } => self.check(FsckOptions { data, repair }, steps.clone()).await,
+            Request::Gc => {
+                let report = self.volume.gc(steps).await.map_err(|error| error.to_string())?;
+                limited(&report, "")
+            }
+            Request::Info { ino } => {
+                let info = self.volume.file_info(Ino(ino)).await.map_err(|error| error.to_string())?;
+                limited(&info, "extents")
+            }
+        }
+    }
+}
+
+/// Has the kernel write back every page it holds for the file system at `dir`.
+pub(super) async fn write_back(dir: &Path) -> Result<(), String> {
+    let dir = dir.to_owned();
+    let work = move || -> std::io::Result<()> {
+        let opened = std::fs::File::open(&dir)?;
+        // SAFETY: the descriptor is open for the length of the call.
+        match unsafe { libc::syncfs(std::os::fd::AsRawFd::as_raw_fd(&opened)) } {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        }
+    };
+    // It is this process that the kernel writes to: a thread that serves must not be the one that waits.
+    tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
+}
+
+/// `report` as JSON, of whose array `list` only so much is kept as an answer may hold; what is left out is counted.
+pub(crate) fn limited(report: &impl serde::Serialize, list: &str) -> Result<Value, String> {
+    let mut value = serde_json::to_value(report).map_err(|error| error.to_string())?;
+    let listed = value.get_mut(list).and_then(Value::as_array_mut);
+    let left_out = listed.map_or(0, |listed| {
+        let left_out = listed.len().saturating_sub(LISTED_MAX);
+        listed.truncate(LISTED_MAX);
+        left_out
+    });
+    if let (Some(fields), true) = (value.as_object_mut(), left_out > 0) {
+        fields.insert(format!("{list}_left_out"), left_out.into());
+    }
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests;

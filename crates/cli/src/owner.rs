@@ -1,0 +1,42 @@
+//! Who this process is, for the record that an open volume keeps of its owner.
+
+use crate::failure::{Failure, Outcome};
+use std::fs;
+use stoa_volume::Owner;
+
+/// This process as the owner of a volume, which it uses for `purpose`.
+pub(crate) fn owner(purpose: impl Into<String>) -> Outcome<Owner> {
+    let pid = std::process::id();
+    let pid_started =
+        started(pid).ok_or_else(|| Failure::new(format!("/proc/{pid}/stat can't be read: is /proc mounted?")))?;
+    Ok(Owner {
+        host: kernel_says("hostname")?,
+        boot_id: kernel_says("random/boot_id")?,
+        pid,
+        pid_started,
+        purpose: purpose.into(),
+    })
+}
+
+/// When process `pid` started, in clock ticks since boot: with the pid, it names a process for as long as the host runs.
+/// `None` if there is no such process.
+pub(crate) fn started(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    start_time(&stat)
+}
+
+/// Field 22 of /proc/PID/stat. Field 2 is the name of the program in parentheses and may itself hold spaces and parentheses,
+/// so counting begins after the last one.
+fn start_time(stat: &str) -> Option<u64> {
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_ascii_whitespace().nth(22 - 3)?.parse().ok()
+}
+
+fn kernel_says(what: &str) -> Outcome<String> {
+    let path = format!("/proc/sys/kernel/{what}");
+    let text = fs::read_to_string(&path).map_err(|error| Failure::because(&path, &error))?;
+    Ok(text.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests;

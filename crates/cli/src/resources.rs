@@ -1,0 +1,57 @@
+//! How much memory a mount may use when nobody says.
+
+use std::fs;
+use std::path::Path;
+
+/// The most that is taken without being asked for.
+const DEFAULT_MAX: u64 = 4 << 30;
+/// The least that a volume works with.
+pub(crate) const LEAST: u64 = 64 << 20;
+
+/// The ceiling of a mount's memory: what was asked for, else a quarter of what this process may use, at most 4 GiB.
+pub(crate) fn memory(asked: Option<u64>) -> u64 {
+    asked.unwrap_or_else(|| share(limit(Path::new("/"))))
+}
+
+fn share(limit: Option<u64>) -> u64 {
+    // Without any known limit, what a small machine can bear.
+    limit.map_or(512 << 20, |limit| limit / 4).clamp(LEAST, DEFAULT_MAX)
+}
+
+/// The memory this process may use: the least of RAM and the limits of its cgroup and those above it. `root` is `/`, but in tests.
+fn limit(root: &Path) -> Option<u64> {
+    let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
+    let mut limits: Vec<u64> = groups.lines().flat_map(|line| group_limits(root, line)).collect();
+    limits.extend(ram(root));
+    limits.into_iter().min()
+}
+
+/// The limits that one line of /proc/self/cgroup leads to, `HIERARCHY:CONTROLLERS:PATH`: a group's own and its ancestors'.
+fn group_limits(root: &Path, line: &str) -> Vec<u64> {
+    let mut fields = line.splitn(3, ':').skip(1);
+    let (Some(controllers), Some(group)) = (fields.next(), fields.next()) else {
+        return Vec::new();
+    };
+    let (top, file) = if controllers.is_empty() {
+        (root.join("sys/fs/cgroup"), "memory.max")
+    } else if controllers.split(',').any(|name| name == "memory") {
+        (root.join("sys/fs/cgroup/memory"), "memory.limit_in_bytes")
+    } else {
+        return Vec::new();
+    };
+    let own = top.join(group.trim_start_matches('/'));
+    // Inside a container the path may name a group of the host that can't be seen here; the top is then this one's own.
+    own.ancestors()
+        .take_while(|dir| dir.starts_with(&top))
+        .filter_map(|dir| fs::read_to_string(dir.join(file)).ok()?.trim().parse().ok())
+        .collect()
+}
+
+fn ram(root: &Path) -> Option<u64> {
+    let text = fs::read_to_string(root.join("proc/meminfo")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests;
