@@ -17,17 +17,17 @@ const SHOWN: usize = 30;
 /// Runs `operations` random operations on an empty `store` and on the model, and panics where they differ, with the seed,
 /// the step and the operations before it.
 pub async fn differential(store: Arc<dyn Vfs>, seed: u64, operations: usize) {
-    differential_with(store, seed, operations, usize::MAX, async |store| store).await;
+    differential_with(store, seed, operations, usize::MAX, |store| async { store }).await;
 }
 
 /// As [`differential`], and after every `every` operations closes all files and goes on with the store that `reopen`
 /// makes of this one: the same synced, with its caches dropped, or mounted again. It must hold all that was done.
-pub async fn differential_with(
+pub async fn differential_with<R: Future<Output = Arc<dyn Vfs>>>(
     store: Arc<dyn Vfs>,
     seed: u64,
     operations: usize,
     every: usize,
-    reopen: impl AsyncFn(Arc<dyn Vfs>) -> Arc<dyn Vfs>,
+    reopen: impl Fn(Arc<dyn Vfs>) -> R,
 ) {
     let script = Script::generate(seed, operations);
     let mut run = Run { seed, script: &script, store, model: Model::new(), states: [State::new(), State::new()] };

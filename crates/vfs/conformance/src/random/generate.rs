@@ -7,16 +7,9 @@ use stoa_vfs::{Allocate, Caller, Kind, RenameMode, Seek, XattrMode};
 
 /// Files stay below this, so that comparing them is quick.
 const OFFSET_MAX: u64 = 4 << 20;
-const KINDS: [Kind; 8] = [
-    Kind::Regular,
-    Kind::Regular,
-    Kind::Regular,
-    Kind::Directory,
-    Kind::Directory,
-    Kind::Directory,
-    Kind::Symlink,
-    Kind::Fifo,
-];
+/// The names that are mostly directories'; the others are mostly files'. Without that split most paths would lead nowhere.
+const DIR_NAMES: usize = 3;
+const FILE_KINDS: [Kind; 6] = [Kind::Regular, Kind::Regular, Kind::Regular, Kind::Symlink, Kind::Symlink, Kind::Fifo];
 
 /// A list of operations, the same for the same seed and length.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,10 +48,35 @@ impl Generator {
         self.below(SLOTS)
     }
 
-    /// A path, mostly short, so that most of them name something.
+    /// A path that ends in this name; mostly short, so that most of them name something.
+    fn path_to(&mut self, name: usize) -> Path {
+        let dirs = self.pick(&[0, 0, 0, 0, 1, 1, 1, 2]);
+        let mut path: Vec<usize> = (0..dirs).map(|_| self.below(DIR_NAMES)).collect();
+        path.push(name);
+        Path(path)
+    }
+
     fn path(&mut self) -> Path {
-        let depth = self.pick(&[1, 1, 1, 2, 2, 3]);
-        Path((0..depth).map(|_| self.below(NAME_COUNT)).collect())
+        let name = self.below(NAME_COUNT);
+        self.path_to(name)
+    }
+
+    /// A path that, now and then, is no file's.
+    fn file_path(&mut self) -> Path {
+        if self.one_in(8) {
+            return self.path();
+        }
+        let name = DIR_NAMES + self.below(NAME_COUNT - DIR_NAMES);
+        self.path_to(name)
+    }
+
+    /// A path that, now and then, is no directory's.
+    fn dir_path(&mut self) -> Path {
+        if self.one_in(8) {
+            return self.path();
+        }
+        let name = self.below(DIR_NAMES);
+        self.path_to(name)
     }
 
     /// A path that may be the root's.
@@ -105,16 +123,19 @@ impl Generator {
     }
 
     fn name_op(&mut self) -> Op {
-        match self.below(12) {
+        match self.below(16) {
             0..5 => {
-                let kind = self.pick(&KINDS);
+                let (at, kind) = match self.below(3) {
+                    0 => (self.dir_path(), Kind::Directory),
+                    _ => (self.file_path(), self.pick(&FILE_KINDS)),
+                };
                 let caller = Caller { uid: self.pick(&[0, 1000]), gid: self.pick(&[0, 100]) };
-                Op::Make { at: self.path(), kind, mode: self.mode(), umask: self.pick(&[0, 0o022, 0o077]), caller }
+                Op::Make { at, kind, mode: self.mode(), umask: self.pick(&[0, 0o022, 0o077]), caller }
             }
-            5 => Op::Link { from: self.path(), to: self.path() },
-            6 => Op::LinkSlot { slot: self.slot(), to: self.path() },
-            7 => Op::Unlink { at: self.path() },
-            8 => Op::Rmdir { at: self.path() },
+            5 | 6 => Op::Link { from: self.file_path(), to: self.file_path() },
+            7 | 8 => Op::LinkSlot { slot: self.slot(), to: self.file_path() },
+            9..12 => Op::Unlink { at: self.file_path() },
+            12 => Op::Rmdir { at: self.dir_path() },
             _ => {
                 let modes = [RenameMode::Replace, RenameMode::Replace, RenameMode::NoReplace, RenameMode::Exchange];
                 Op::Rename { from: self.path(), to: self.path(), mode: self.pick(&modes) }
@@ -125,10 +146,10 @@ impl Generator {
     fn slot_op(&mut self) -> Op {
         match self.below(8) {
             0 => Op::Close { slot: self.slot() },
-            1 => Op::MakeUnnamed { slot: self.slot(), dir: self.path_or_root(), mode: self.mode() },
+            1 => Op::MakeUnnamed { slot: self.slot(), dir: self.dir_path(), mode: self.mode() },
             _ => Op::Open {
                 slot: self.slot(),
-                at: self.path(),
+                at: self.file_path(),
                 write: !self.one_in(6),
                 truncate: self.one_in(8),
                 clear_privileges: self.one_in(4),
@@ -147,7 +168,7 @@ impl Generator {
                 clear_privileges: self.one_in(4),
             },
             8..11 => Op::Read { slot, offset: self.offset(), size: self.size() },
-            11 => Op::Resize { at: self.path(), size: self.offset() },
+            11 => Op::Resize { at: self.file_path(), size: self.offset() },
             12 => Op::ResizeSlot { slot, size: self.offset() },
             13..16 => self.fallocate(slot),
             16 => Op::CopyRange {
@@ -222,7 +243,7 @@ impl Generator {
             0 | 1 => Op::List { at, count: 1 + self.below(6) },
             2 | 3 => Op::Getattr { at },
             4 => Op::GetattrSlot { slot: self.slot() },
-            5 => Op::Readlink { at },
+            5 => Op::Readlink { at: self.file_path() },
             6 => Op::Parent { at },
             _ => Op::Sync,
         }

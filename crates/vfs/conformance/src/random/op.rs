@@ -3,7 +3,7 @@
 use stoa_vfs::{Allocate, Caller, Kind, Name, RenameMode, Seek, XattrMode};
 
 /// The names of the small namespace. One is long, and one no text.
-const NAMES: [&[u8]; 5] = [b"a", b"b", b"c", &[b'x'; 255], b"\xff\x01"];
+const NAMES: [&[u8]; 7] = [b"a", b"b", b"c", b"d", b"e", &[b'x'; 255], b"\xff\x01"];
 /// How many names there are.
 pub(super) const NAME_COUNT: usize = NAMES.len();
 /// How many files can be open at a time.
