@@ -1,1 +1,59 @@
-fn main() {}
+//! Chores of the workspace: `cargo xtask setup | gate | test | suites | bench`.
+
+// A chore talks to whoever runs it.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod bench;
+mod gate;
+mod setup;
+mod shell;
+mod suites;
+mod tally;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+use tally::Tally;
+
+/// Chores of the Stoa workspace
+#[derive(Debug, Parser)]
+#[command(bin_name = "cargo xtask", max_term_width = 120)]
+struct Cli {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Debug, Subcommand)]
+enum Chore {
+    /// Install what tests need: Debian packages, and programs below target/tools
+    Setup,
+    /// Formatting, clippy, layering, file sizes, licences, documentation, unit tests: before every commit
+    Gate,
+    /// Everything: setup, gate, and the suites on real mounts at the size CI can afford
+    Test,
+    /// The suites on real mounts alone
+    Suites(suites::Options),
+    /// Measure Stoa beside the local file system and raw S3 requests
+    Bench(bench::Options),
+}
+
+fn main() -> ExitCode {
+    let mut tally = Tally::default();
+    let done = match Cli::parse().chore {
+        Chore::Setup => setup::run(),
+        Chore::Gate => {
+            gate::run(&mut tally);
+            Ok(())
+        }
+        Chore::Test => setup::run().and_then(|()| {
+            gate::run(&mut tally);
+            suites::run(&suites::Options::default(), &mut tally)
+        }),
+        Chore::Suites(options) => suites::run(&options, &mut tally),
+        Chore::Bench(options) => bench::run(&options),
+    };
+    if let Err(error) = done {
+        eprintln!("error: {error:#}");
+        tally.failed("the chore itself");
+    }
+    tally.summarise()
+}

@@ -1,0 +1,59 @@
+//! 3. An unmount, however it is asked for, returns or ends only when everything is in the store.
+
+use anyhow::{Result, ensure};
+use stoa_tests::command::shell;
+use stoa_tests::{Mount, Place, Setup, StoreKind, content, in_place, scale, tree};
+
+#[test]
+fn p03_stoa_umount() -> Result<()> {
+    unmounted_by("p03", Mount::unmount)
+}
+
+#[test]
+fn p03_umount_by_the_kernel() -> Result<()> {
+    unmounted_by("p03-kernel", Mount::unmount_by_kernel)
+}
+
+#[test]
+fn p03_sigterm() -> Result<()> {
+    unmounted_by("p03-sigterm", Mount::terminate)
+}
+
+fn unmounted_by(name: &'static str, how: fn(Mount) -> Result<()>) -> Result<()> {
+    in_place(Setup::new(name).store(StoreKind::s3()), |place| {
+        tree::plant(&place.path("tree"), scale::pick(400, 5000), 3)?;
+        std::fs::write(place.path("large"), content::bytes(9, 30 << 20))?;
+        let expected = tree::survey(place.dir())?;
+        how(place.taken()?)?;
+        ensure!(std::fs::read_dir(place.dir())?.next().is_none(), "still mounted");
+        place.mount(&[])?;
+        tree::compare(&tree::survey(place.dir())?, &expected)?;
+        place.unmount()?;
+        place.expect_clean()?;
+        Ok(())
+    })
+}
+
+#[test]
+fn p03_background_mount() -> Result<()> {
+    in_place(Setup::new("p03-background"), |place| {
+        place.unmount()?;
+        in_background(place)
+    })
+}
+
+/// The two commands of the README: the first returns when the mount answers, the second when all is in the store.
+fn in_background(place: &mut Place) -> Result<()> {
+    let stoa = stoa_tests::tools::stoa()?;
+    let (stoa, limit) = (stoa.display(), scale::minutes(1, 1));
+    let script = format!(
+        "trap '{stoa} umount files || umount -l files' ERR\n\
+         {stoa} mount store files\n\
+         mkdir files/d; echo content > files/d/f; {stoa} status --json files | grep -q dirty_bytes\n\
+         {stoa} umount files\n\
+         test -z \"$(ls -A files)\"; {stoa} mount store files; test \"$(cat files/d/f)\" = content; {stoa} umount files"
+    );
+    shell(&script, place.scratch(), limit)?;
+    place.expect_clean()?;
+    Ok(())
+}

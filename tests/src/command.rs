@@ -1,0 +1,152 @@
+//! Running other programs, with a limit on their time.
+
+use anyhow::{Context, Result, bail, ensure};
+use std::ffi::OsStr;
+use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How much of a program's output an error quotes.
+const QUOTED_BYTES_MAX: usize = 6000;
+
+/// What a program printed, and how it ended.
+#[derive(Debug)]
+pub struct Output {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// What it printed to stdout.
+    pub stdout: String,
+    /// What it printed to stderr.
+    pub stderr: String,
+}
+
+impl Output {
+    /// Both streams, for a message.
+    #[must_use]
+    pub fn quoted(&self) -> String {
+        format!("{}{}", tail(&self.stdout), tail(&self.stderr))
+    }
+}
+
+/// A command without arguments and with an empty stdin.
+pub fn program(name: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(name);
+    command.stdin(Stdio::null());
+    command
+}
+
+/// Runs `command`, and kills it with all its children if it takes longer than `limit`.
+///
+/// # Errors
+/// If it can't be started or takes too long; a failing status is in the result.
+pub fn output(command: &mut Command, limit: Duration) -> Result<Output> {
+    let shown = format!("{command:?}");
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .with_context(|| format!("starting {shown}"))?;
+    let stdout = child.stdout.take().map(collect);
+    let stderr = child.stderr.take().map(collect);
+    let status = wait(&mut child, limit)?;
+    let timed_out = status.is_none();
+    if timed_out {
+        kill_group(&child);
+    }
+    let status = child.wait()?;
+    let output = Output { status, stdout: joined(stdout), stderr: joined(stderr) };
+    ensure!(!timed_out, "{shown} took longer than {} s\n{}", limit.as_secs(), output.quoted());
+    Ok(output)
+}
+
+/// Runs `command` and returns its stdout.
+///
+/// # Errors
+/// As [`output`], and if it fails.
+pub fn run(command: &mut Command, limit: Duration) -> Result<String> {
+    let shown = format!("{command:?}");
+    let output = output(command, limit)?;
+    ensure!(output.status.success(), "{shown}: {}\n{}", output.status, output.quoted());
+    Ok(output.stdout)
+}
+
+/// Runs a shell script in `dir`; it stops at the first command that fails.
+///
+/// # Errors
+/// As [`run`].
+pub fn shell(script: &str, dir: &Path, limit: Duration) -> Result<String> {
+    run(program("bash").args(["-euo", "pipefail", "-c", script]).current_dir(dir), limit)
+}
+
+/// The end of a text that may be long.
+#[must_use]
+pub fn tail(text: &str) -> String {
+    let mut start = text.len().saturating_sub(QUOTED_BYTES_MAX);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    text.get(start..).unwrap_or_default().to_owned()
+}
+
+/// Says something to whoever reads the test's output.
+pub fn note(text: &str) {
+    // A closed stderr is no reason to fail.
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Waits for `child` to end; `None` once `limit` is over.
+///
+/// # Errors
+/// If the child can't be waited for.
+pub fn wait(child: &mut Child, limit: Duration) -> Result<Option<ExitStatus>> {
+    let end = Instant::now() + limit;
+    let mut pause = Duration::from_millis(1);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if Instant::now() >= end {
+            return Ok(None);
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(50));
+    }
+}
+
+/// Waits until `ready` says yes.
+///
+/// # Errors
+/// If `limit` passes first, or `ready` fails.
+pub fn until(what: &str, limit: Duration, mut ready: impl FnMut() -> Result<bool>) -> Result<()> {
+    let end = Instant::now() + limit;
+    while !ready()? {
+        if Instant::now() >= end {
+            bail!("{what}: not within {} s", limit.as_secs());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
+}
+
+fn kill_group(child: &Child) {
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+}
+
+fn collect(mut stream: impl Read + Send + 'static) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What was read before a failure is worth showing; the failure itself is not.
+        let _ = stream.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+fn joined(reader: Option<JoinHandle<String>>) -> String {
+    reader.and_then(|reader| reader.join().ok()).unwrap_or_default()
+}

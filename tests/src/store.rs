@@ -1,0 +1,187 @@
+//! The object stores that volumes are tested in.
+
+mod s3s;
+mod versitygw;
+
+use crate::Watch;
+use crate::tools;
+use anyhow::{Context, Result, bail};
+use s3s::S3s;
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use versitygw::Versitygw;
+
+const BUCKET: &str = "volumes";
+
+/// What kind of store a test wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoreKind {
+    /// A local directory.
+    Directory,
+    /// An S3 server in this process, which can be made to fail.
+    S3s,
+    /// An S3 server that keeps objects in a directory: versitygw.
+    Versitygw,
+}
+
+impl StoreKind {
+    /// A real S3 server if one is installed, else the one in this process.
+    #[must_use]
+    pub fn s3() -> Self {
+        if tools::installed("versitygw").is_some() { Self::Versitygw } else { Self::S3s }
+    }
+
+    /// What `STOA_SUITE_STORE` says, else `self`.
+    fn chosen(self) -> Result<Self> {
+        match std::env::var("STOA_SUITE_STORE").as_deref() {
+            Err(_) => Ok(self),
+            Ok("directory") => Ok(Self::Directory),
+            Ok("s3s") => Ok(Self::S3s),
+            Ok("versitygw") => Ok(Self::Versitygw),
+            Ok(other) => bail!("STOA_SUITE_STORE={other}: directory, s3s or versitygw"),
+        }
+    }
+}
+
+/// An object store with room for one volume.
+#[derive(Debug)]
+pub struct TestStore {
+    url: OsString,
+    server: Server,
+}
+
+#[derive(Debug)]
+enum Server {
+    None { objects: PathBuf },
+    S3s(S3s),
+    Versitygw { server: Versitygw, objects: PathBuf },
+}
+
+impl TestStore {
+    /// Makes an empty store below `scratch`.
+    ///
+    /// # Errors
+    /// If a server can't be started.
+    pub fn start(kind: StoreKind, scratch: &Path, watch: &Watch) -> Result<Self> {
+        let kind = kind.chosen()?;
+        let root = scratch.join("store");
+        std::fs::create_dir_all(&root)?;
+        let server = match kind {
+            StoreKind::Directory => Server::None { objects: root.clone() },
+            StoreKind::S3s => Server::S3s(S3s::start(BUCKET)?),
+            StoreKind::Versitygw => {
+                let bucket = root.join(BUCKET);
+                std::fs::create_dir_all(&bucket)?;
+                Server::Versitygw { server: Versitygw::start(&root, scratch, watch)?, objects: bucket.join("volume") }
+            }
+        };
+        let url = match kind {
+            StoreKind::Directory => root.into(),
+            StoreKind::S3s | StoreKind::Versitygw => format!("s3://{BUCKET}/volume").into(),
+        };
+        used(kind)?;
+        Ok(Self { url, server })
+    }
+
+    /// What to call it on the command line.
+    #[must_use]
+    pub fn url(&self) -> &OsString {
+        &self.url
+    }
+
+    /// The flags and variables that `stoa` needs to reach it.
+    #[must_use]
+    pub fn access(&self) -> Access {
+        match &self.server {
+            Server::None { .. } => Access::default(),
+            Server::S3s(server) => server.access(),
+            Server::Versitygw { server, .. } => server.access(),
+        }
+    }
+
+    /// Every object of the volume whose key starts with `prefix`, as files to look at or damage.
+    ///
+    /// # Errors
+    /// If they can't be listed.
+    pub fn objects(&self, prefix: &str) -> Result<Vec<PathBuf>> {
+        let (Server::None { objects } | Server::Versitygw { objects, .. }) = &self.server else {
+            bail!("the objects of an S3 server in memory can't be reached as files");
+        };
+        let mut found = Vec::new();
+        let mut ahead = vec![objects.join(prefix)];
+        while let Some(dir) = ahead.pop() {
+            for entry in std::fs::read_dir(&dir).with_context(|| dir.display().to_string())? {
+                let entry = entry?;
+                if entry.file_type()?.is_dir() { ahead.push(entry.path()) } else { found.push(entry.path()) }
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+
+    /// Takes the store away: no request is answered until [`TestStore::resume`].
+    ///
+    /// # Errors
+    /// If it is a directory: that can't go away while it is open.
+    pub fn stop(&mut self) -> Result<()> {
+        match &mut self.server {
+            Server::None { .. } => bail!("an outage needs an S3 server"),
+            Server::S3s(server) => server.stop(),
+            Server::Versitygw { server, .. } => server.stop()?,
+        }
+        Ok(())
+    }
+
+    /// Brings it back, at the same address.
+    ///
+    /// # Errors
+    /// If it does not start.
+    pub fn resume(&mut self) -> Result<()> {
+        match &mut self.server {
+            Server::None { .. } => {}
+            Server::S3s(server) => server.resume(),
+            Server::Versitygw { server, .. } => server.resume()?,
+        }
+        Ok(())
+    }
+
+    /// Has some of the next requests fail in every way there is: refused, lost before or after they took effect, cut,
+    /// late, or answered 200 with an error. Only a server in this process can.
+    pub fn trouble(&self, seed: u64, requests: u32) {
+        if let Server::S3s(server) = &self.server {
+            server.trouble(seed, requests);
+        }
+    }
+}
+
+/// How to reach a store.
+#[derive(Debug, Clone, Default)]
+pub struct Access {
+    /// Flags.
+    pub args: Vec<OsString>,
+    /// Environment variables.
+    pub env: Vec<(&'static str, String)>,
+}
+
+impl Access {
+    fn s3(endpoint: &str, access_key: &str, secret_key: &str) -> Self {
+        Self {
+            args: ["--endpoint", endpoint, "--region", "us-east-1", "--path-style"].map(OsString::from).to_vec(),
+            env: vec![("AWS_ACCESS_KEY_ID", access_key.to_owned()), ("AWS_SECRET_ACCESS_KEY", secret_key.to_owned())],
+        }
+    }
+}
+
+/// Leaves word of the store for the summary of the run.
+fn used(kind: StoreKind) -> Result<()> {
+    let Some(list) = std::env::var_os("STOA_SUITE_STORES_USED") else { return Ok(()) };
+    let mut list = std::fs::OpenOptions::new().append(true).create(true).open(list)?;
+    let name = match kind {
+        StoreKind::Directory => "a local directory",
+        StoreKind::S3s => "s3s in the test process (S3 over HTTP)",
+        StoreKind::Versitygw => "versitygw (S3 over HTTP)",
+    };
+    writeln!(list, "{name}")?;
+    Ok(())
+}

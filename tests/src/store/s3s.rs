@@ -1,0 +1,56 @@
+//! The S3 server in this process, with its faults.
+
+use super::Access;
+use anyhow::Result;
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use std::time::Duration;
+use stoa_objects::testing::{S3Fault, S3Server};
+use tokio::runtime::Runtime;
+
+#[derive(Debug)]
+pub(super) struct S3s {
+    // Before the runtime that it runs on.
+    server: S3Server,
+    _runtime: Runtime,
+}
+
+impl S3s {
+    pub(super) fn start(bucket: &str) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        let server = runtime.block_on(S3Server::start(bucket))?;
+        Ok(Self { server, _runtime: runtime })
+    }
+
+    pub(super) fn access(&self) -> Access {
+        Access::s3(&self.server.endpoint, &self.server.access_key, &self.server.secret_key)
+    }
+
+    /// As if the server were unplugged: every connection is closed before its request takes effect.
+    pub(super) fn stop(&self) {
+        self.server.faults.every(Some(S3Fault::Drop));
+    }
+
+    pub(super) fn resume(&self) {
+        self.server.faults.every(None);
+    }
+
+    pub(super) fn trouble(&self, seed: u64, requests: u32) {
+        let mut rng = SmallRng::seed_from_u64(seed);
+        for _ in 0..requests {
+            let method = if rng.random_bool(0.8) { "PUT" } else { "GET" };
+            let fault = match rng.random_range(0..9) {
+                0 => S3Fault::Status(500),
+                1 => S3Fault::Status(503),
+                2 => S3Fault::StatusAfter(500),
+                3 => S3Fault::Delay(Duration::from_millis(rng.random_range(1..700))),
+                4 => S3Fault::Drop,
+                5 => S3Fault::DropAfter,
+                6 => S3Fault::CutBody,
+                7 => S3Fault::OkWithError,
+                _ => S3Fault::StatusAfter(503),
+            };
+            self.server.faults.next(method, "", fault);
+        }
+    }
+}

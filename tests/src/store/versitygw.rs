@@ -1,0 +1,92 @@
+//! versitygw: an S3 server over a directory.
+
+use super::Access;
+use crate::mount::dies_with_us;
+use crate::{Watch, command, tools};
+use anyhow::{Context, Result, bail};
+use std::fs::File;
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::time::Duration;
+
+/// The user of the servers that tests start.
+const ACCESS_KEY: &str = "stoa-tests";
+const SECRET_KEY: &str = "no-secret-at-all";
+
+/// A running server, or one that was stopped and can be started again on the same port and directory.
+#[derive(Debug)]
+pub(super) struct Versitygw {
+    root: PathBuf,
+    log: PathBuf,
+    port: u16,
+    process: Option<Child>,
+    watch: Watch,
+}
+
+impl Versitygw {
+    /// Starts it over `root`, whose subdirectories are the buckets; its log goes to `scratch`.
+    pub(super) fn start(root: &Path, scratch: &Path, watch: &Watch) -> Result<Self> {
+        // The port is free now, and the server must have the same one after an outage.
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let log = scratch.join("versitygw.log");
+        let mut server = Self { root: root.to_owned(), log, port, process: None, watch: watch.clone() };
+        server.resume()?;
+        Ok(server)
+    }
+
+    pub(super) fn access(&self) -> Access {
+        Access::s3(&format!("http://127.0.0.1:{}", self.port), ACCESS_KEY, SECRET_KEY)
+    }
+
+    /// Kills it.
+    pub(super) fn stop(&mut self) -> Result<()> {
+        if let Some(mut process) = self.process.take() {
+            process.kill()?;
+            process.wait()?;
+            self.watch.remove(process.id());
+        }
+        Ok(())
+    }
+
+    /// Starts it, if it does not run, and waits until it answers.
+    pub(super) fn resume(&mut self) -> Result<()> {
+        if self.process.is_some() {
+            return Ok(());
+        }
+        let log = File::options().create(true).append(true).open(&self.log)?;
+        let process = dies_with_us(Command::new(tools::tool("versitygw")?).args([
+            "--access",
+            ACCESS_KEY,
+            "--secret",
+            SECRET_KEY,
+            "--region",
+            "us-east-1",
+            "--quiet",
+            "--port",
+            &format!("127.0.0.1:{}", self.port),
+            "posix",
+        ]))
+        .arg(&self.root)
+        .stdout(log.try_clone()?)
+        .stderr(log)
+        .spawn()
+        .context("starting versitygw")?;
+        self.watch.add(process.id());
+        let process = self.process.insert(process);
+        let (port, log) = (self.port, &self.log);
+        command::until("versitygw answers", Duration::from_secs(20), || {
+            if let Some(status) = process.try_wait()? {
+                bail!("versitygw ended: {status}\n{}", std::fs::read_to_string(log)?);
+            }
+            Ok(TcpStream::connect(("127.0.0.1", port)).is_ok())
+        })
+    }
+}
+
+impl Drop for Versitygw {
+    fn drop(&mut self) {
+        // Nothing is to be done about a server that can't be killed.
+        let _ = self.stop();
+    }
+}

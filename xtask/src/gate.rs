@@ -1,0 +1,74 @@
+//! The checks that every commit passes.
+
+mod layers;
+mod licences;
+mod sizes;
+
+use crate::shell;
+use crate::tally::Tally;
+use anyhow::Result;
+
+/// Runs all checks, also after one fails, and the tests of all crates but the suites.
+pub(crate) fn run(tally: &mut Tally) {
+    let checks: [(&str, fn() -> Result<()>); 6] = [
+        ("formatting", formatting),
+        ("clippy", clippy),
+        ("layering", layers::check),
+        ("file sizes", sizes::check),
+        ("licences", licences::check),
+        ("documentation", documentation),
+    ];
+    for (name, check) in checks {
+        match check() {
+            Ok(()) => tally.passed(),
+            Err(error) => {
+                eprintln!("{name}: {error:#}");
+                tally.failed(name);
+            }
+        }
+    }
+    unit_tests(tally);
+}
+
+fn formatting() -> Result<()> {
+    shell::run(shell::cargo().args(["fmt", "--all", "--check"]))
+}
+
+fn clippy() -> Result<()> {
+    shell::run(shell::cargo().args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+}
+
+fn documentation() -> Result<()> {
+    let mut doc = shell::cargo();
+    doc.env("RUSTDOCFLAGS", "-D warnings").args([
+        "doc",
+        "--quiet",
+        "--workspace",
+        "--no-deps",
+        "--document-private-items",
+    ]);
+    shell::run(&mut doc)
+}
+
+/// Features that only tests use are on: what is behind them is tested too.
+fn unit_tests(tally: &mut Tally) {
+    let mut test = shell::cargo();
+    test.args([
+        "test",
+        "--workspace",
+        "--exclude",
+        "stoa-tests",
+        "--features",
+        "stoa-objects/testing",
+        "--no-fail-fast",
+    ]);
+    match shell::watched(&mut test) {
+        Ok((output, success)) => tally.read_cargo_test("unit tests", &output, success),
+        Err(error) => tally.failed(format!("unit tests: {error:#}")),
+    }
+    // The harness of the suites has tests of its own, which need no mount.
+    match shell::watched(shell::cargo().args(["test", "--package", "stoa-tests", "--lib", "--no-fail-fast"])) {
+        Ok((output, success)) => tally.read_cargo_test("harness", &output, success),
+        Err(error) => tally.failed(format!("harness: {error:#}")),
+    }
+}

@@ -1,0 +1,12 @@
+//! Installs what tests need. Quick when everything is there already.
+
+mod debian;
+mod programs;
+
+use anyhow::Result;
+
+/// Installs everything.
+pub(crate) fn run() -> Result<()> {
+    debian::install()?;
+    programs::install()
+}

@@ -1,0 +1,56 @@
+//! Packages of the distribution.
+
+use crate::shell;
+use anyhow::{Context, Result, ensure};
+use std::process::Command;
+
+/// Package, and why.
+const PACKAGES: [(&str, &str); 16] = [
+    ("fuse3", "fusermount3, for mounts of users"),
+    ("libacl1-dev", "pjdfstest links to it"),
+    ("acl", "setfacl and getfacl"),
+    ("attr", "setfattr"),
+    ("fio", "a suite"),
+    ("rsync", "a suite"),
+    ("sqlite3", "a suite"),
+    ("git", "a suite"),
+    ("tar", "a suite"),
+    ("pkg-config", "builds of C libraries"),
+    ("gcc", "the linker, and builds of C libraries"),
+    ("make", "builds of C libraries"),
+    ("util-linux", "mount, setpriv, unshare"),
+    ("mount", "mount and umount"),
+    ("procps", "pgrep"),
+    ("passwd", "useradd, for a user of pjdfstest"),
+];
+
+/// Installs the packages that are missing.
+pub(crate) fn install() -> Result<()> {
+    let missing: Vec<&str> = PACKAGES.iter().map(|(name, _)| *name).filter(|name| !installed(name)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let list = missing.join(" ");
+    ensure!(
+        shell::answer("apt-get", &["--version"]).is_some(),
+        "these Debian packages, or what they are called here, are missing: {list}"
+    );
+    ensure!(
+        shell::answer("id", &["-u"]).as_deref() == Some("0"),
+        "packages are missing; run: sudo apt-get install --no-install-recommends {list}"
+    );
+    shell::run(Command::new("apt-get").args(["update", "--quiet=2"]))?;
+    let mut install = Command::new("apt-get");
+    install.env("DEBIAN_FRONTEND", "noninteractive").args(["install", "--yes", "--quiet=2", "--no-install-recommends"]);
+    shell::run(install.args(missing)).with_context(|| reasons(&list))
+}
+
+fn installed(package: &str) -> bool {
+    shell::answer("dpkg-query", &["--show", "--showformat=${db:Status-Status}", package]).as_deref()
+        == Some("installed")
+}
+
+fn reasons(list: &str) -> String {
+    let wanted = PACKAGES.iter().filter(|(name, _)| list.contains(name));
+    wanted.map(|(name, why)| format!("{name}: {why}")).collect::<Vec<_>>().join("; ")
+}

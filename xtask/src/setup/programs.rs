@@ -1,0 +1,47 @@
+//! Programs built from source into target/tools, at versions that are pinned here.
+
+use crate::shell;
+use anyhow::Result;
+use std::process::Command;
+
+/// Crates with binaries of the same name.
+const CRATES: [(&str, &str); 3] = [("pjdfstest", "0.2.2"), ("fsx", "0.3.2"), ("cargo-deny", "0.20.2")];
+
+/// An S3 server, if there is a Go toolchain to build it with.
+const VERSITYGW: &str = "github.com/versity/versitygw/cmd/versitygw@v1.8.0";
+
+/// Installs what is missing.
+pub(crate) fn install() -> Result<()> {
+    for (name, version) in CRATES {
+        // Quick and silent when this version is there already: cargo keeps a list in the root.
+        let listed = shell::tools().join(".crates.toml");
+        let listed = std::fs::read_to_string(listed).unwrap_or_default();
+        if listed.contains(&format!("\"{name} {version} ")) {
+            continue;
+        }
+        let mut install = shell::cargo();
+        install.args(["install", "--locked", "--quiet", "--version", version, name]);
+        shell::run(
+            install
+                .arg("--root")
+                .arg(shell::tools())
+                .arg("--target-dir")
+                .arg(shell::workspace().join("target/tools-build")),
+        )?;
+    }
+    versitygw()
+}
+
+fn versitygw() -> Result<()> {
+    let bin = shell::tools().join("bin");
+    if bin.join("versitygw").exists() {
+        return Ok(());
+    }
+    let Some(go) = ["go", "/usr/local/go/bin/go"].into_iter().find(|go| shell::answer(go, &["version"]).is_some())
+    else {
+        println!("no Go toolchain: the suites use the S3 server in the test process instead of versitygw");
+        return Ok(());
+    };
+    std::fs::create_dir_all(&bin)?;
+    shell::run(Command::new(go).env("GOBIN", &bin).env("GOFLAGS", "-mod=mod").args(["install", VERSITYGW]))
+}

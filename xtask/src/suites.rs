@@ -1,0 +1,108 @@
+//! The suites on real mounts.
+
+use crate::tally::Tally;
+use crate::{setup, shell};
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A suite, and how many of its tests run at a time: those that measure out all of a machine run alone.
+const SUITES: [(&str, &str); 4] = [("promises", "2"), ("posix", "1"), ("apps", "1"), ("crash", "2")];
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct Options {
+    /// Full sizes: fsx 500,000 operations x 3 seeds, 1,000 crashes, larger trees
+    #[arg(long)]
+    long: bool,
+    /// Test this directory instead of a volume: proves the suites on a local file system
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// promises, posix, apps, crash, or part of a test's name; all suites if not given
+    names: Vec<String>,
+}
+
+/// Builds the binary and runs the suites.
+pub(crate) fn run(options: &Options, tally: &mut Tally) -> Result<()> {
+    setup::run()?;
+    let scratch = shell::workspace().join("target/suites");
+    std::fs::create_dir_all(&scratch)?;
+    sweep(&scratch)?;
+    let stores = scratch.join("stores-used");
+    let _ = std::fs::remove_file(&stores);
+    let binary = build(options.long)?;
+    for (suite, threads) in SUITES {
+        let Some(filter) = filter(suite, &options.names) else { continue };
+        let mut test = shell::cargo();
+        test.args(["test", "--quiet", "--package", "stoa-tests", "--no-fail-fast", "--test", suite, "--"]);
+        // Not the short form of libtest: the tally reads names.
+        test.args(["--format=pretty", "--test-threads", threads]).args(filter);
+        test.env("STOA_BIN", &binary).env("STOA_SUITE_SCRATCH", &scratch).env("STOA_SUITE_STORES_USED", &stores);
+        test.env("RUST_BACKTRACE", "0");
+        if options.long {
+            test.env("STOA_SUITE_LONG", "1");
+        }
+        if let Some(dir) = &options.dir {
+            test.env("STOA_SUITE_DIR", dir);
+        }
+        let (output, success) = shell::watched(&mut test)?;
+        tally.read_cargo_test(suite, &output, success);
+    }
+    sweep(&scratch)?;
+    report_stores(&stores);
+    Ok(())
+}
+
+/// Which tests of a suite the names ask for: `None` for no test, an empty list for all.
+fn filter<'a>(suite: &str, names: &'a [String]) -> Option<Vec<&'a str>> {
+    let is_suite = |name: &str| SUITES.iter().any(|(suite, _)| *suite == name);
+    if names.is_empty() || names.iter().any(|name| name == suite) {
+        return Some(Vec::new());
+    }
+    let parts: Vec<&str> = names.iter().map(String::as_str).filter(|name| !is_suite(name)).collect();
+    (!parts.is_empty()).then_some(parts)
+}
+
+/// The binary that is tested. CI's is the one its unit tests were built with: debug assertions are on, and nothing is
+/// built twice; the long run tests what is shipped.
+fn build(release: bool) -> Result<PathBuf> {
+    let mut build = shell::cargo();
+    build.args(["build", "--quiet", "--package", "stoa"]);
+    if release {
+        build.arg("--release");
+    }
+    shell::run(&mut build)?;
+    let binary = shell::workspace().join(if release { "target/release/stoa" } else { "target/debug/stoa" });
+    if !binary.exists() {
+        bail!("{} was not built", binary.display());
+    }
+    Ok(binary)
+}
+
+/// Takes away what a test process that was killed left mounted.
+fn sweep(scratch: &Path) -> Result<()> {
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").context("the list of mounts")?;
+    let ours =
+        mounts.lines().filter_map(|line| line.split(' ').nth(4)).filter(|dir| Path::new(dir).starts_with(scratch));
+    for dir in ours {
+        println!("a killed test left {dir} mounted");
+        shell::run(std::process::Command::new("umount").args(["--lazy", dir]))?;
+    }
+    for entry in std::fs::read_dir(scratch)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            std::fs::remove_dir_all(&path).with_context(|| path.display().to_string())?;
+        }
+    }
+    Ok(())
+}
+
+fn report_stores(list: &Path) {
+    let mut volumes: BTreeMap<String, u64> = BTreeMap::new();
+    for line in std::fs::read_to_string(list).unwrap_or_default().lines() {
+        *volumes.entry(line.to_owned()).or_default() += 1;
+    }
+    for (store, count) in volumes {
+        println!("{count} volumes were in {store}");
+    }
+}
