@@ -25,6 +25,10 @@ pub(crate) struct Request<'r> {
 }
 
 /// What to do about a request.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "it lives for a moment on a stack; a box would cost an allocation a request"
+)]
 pub(crate) enum Step {
     /// Answer it.
     Answer(Outcome),
@@ -107,9 +111,7 @@ fn begin(r: &Request<'_>, op: Op<'_>) -> Result<Step, Failure> {
         Op::StatFs => space::statfs(r),
         Op::Fallocate { offset, len, mode } => space::fallocate(r, offset, len, mode),
         Op::Lseek { offset, whence } => space::lseek(r, offset, whence),
-        Op::CopyFileRange { offset, to, to_offset, len, wide } => {
-            space::copy(r, offset, Ino(to), to_offset, len, wide)
-        }
+        Op::CopyFileRange { offset, to, to_offset, len, wide } => space::copy(r, offset, Ino(to), to_offset, len, wide),
         Op::OpenDir => dir::open(r),
         Op::ReleaseDir => dir::release(),
         Op::ReadDir { offset, size } => dir::read(r, offset, size, false),

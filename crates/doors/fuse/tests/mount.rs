@@ -1,6 +1,6 @@
 //! Real mounts of the in-memory model, through real system calls. They need root and /dev/fuse.
 
-#![allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test that can't go on has failed, and says why")]
 
 #[path = "mount/attributes.rs"]
 mod attributes;
@@ -8,6 +8,8 @@ mod attributes;
 mod directories;
 #[path = "mount/files.rs"]
 mod files;
+#[path = "mount/hooked.rs"]
+mod hooked;
 #[path = "mount/mounted.rs"]
 mod mounted;
 #[path = "mount/mounting.rs"]
@@ -18,5 +20,7 @@ mod names;
 mod pages;
 #[path = "mount/ranges.rs"]
 mod ranges;
+#[path = "mount/waiting.rs"]
+mod waiting;
 #[path = "mount/xattrs.rs"]
 mod xattrs;

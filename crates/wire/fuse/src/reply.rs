@@ -1,7 +1,8 @@
 //! Answers: the header, and bodies of a fixed layout.
 
 use crate::raw::{
-    AttrOut, CreateOut, EntryOut, GetattrOut, InitOut, OpenOut, OutHeader, StatfsOut, StatxOut, SxTime, U64Out, WriteOut,
+    AttrOut, CreateOut, EntryOut, GetattrOut, InitOut, OpenOut, OutHeader, StatfsOut, StatxOut, SxTime, U64Out,
+    WriteOut,
 };
 use crate::{Attr, Entry, InitReply, MAJOR, MINOR_MAX, Open, StatFs, Time};
 use std::time::Duration;

@@ -52,7 +52,8 @@ fn run(command: &mut Command) -> Result<Output> {
 
 /// What stands after `-o`.
 fn list(options: &MountOptions) -> Result<String> {
-    let mut list = format!("fsname={},subtype=stoa,default_permissions,max_read={WRITE_BYTES_MAX}", options.checked_source()?);
+    let mut list =
+        format!("fsname={},subtype=stoa,default_permissions,max_read={WRITE_BYTES_MAX}", options.checked_source()?);
     // `nosuid` and `nodev` it sets itself, and takes no contradiction.
     let set = [
         (options.allow_other.unwrap_or(false), "allow_other"),

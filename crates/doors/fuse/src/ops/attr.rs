@@ -74,11 +74,7 @@ fn from_wire(set: &wire::SetAttr) -> SetAttr {
     let has = |bit| set.valid & bit != 0;
     let at = |time: wire::Time| Timestamp { secs: time.secs, nanos: time.nanos };
     let time = |now, given, value| {
-        if has(now) {
-            Some(SetTime::Now)
-        } else {
-            has(given).then(|| SetTime::At(at(value)))
-        }
+        if has(now) { Some(SetTime::Now) } else { has(given).then(|| SetTime::At(at(value))) }
     };
     SetAttr {
         mode: has(valid::MODE).then_some(set.mode & PERMISSIONS),

@@ -11,6 +11,7 @@ pub(crate) type Outcome = Result<Answer, Failure>;
 
 /// The body of an answer.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "most answers are of a fixed layout: a box would cost each an allocation")]
 pub(crate) enum Payload {
     /// Nothing but success.
     Empty,

@@ -41,8 +41,7 @@ impl Pool {
     /// A buffer that any request fits in.
     pub(crate) fn take(self: &Arc<Self>) -> Buffer {
         let spare = self.spare.lock().pop();
-        let bytes =
-            spare.unwrap_or_else(|| vec![0; WRITE_BYTES_MAX as usize + REQUEST_OVERHEAD].into_boxed_slice());
+        let bytes = spare.unwrap_or_else(|| vec![0; WRITE_BYTES_MAX as usize + REQUEST_OVERHEAD].into_boxed_slice());
         Buffer { bytes, pool: Arc::clone(self) }
     }
 }

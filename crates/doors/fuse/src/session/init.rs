@@ -51,8 +51,6 @@ pub(crate) struct Agreement {
     pub(crate) dialect: Dialect,
     /// Directories need no opening: the kernel caches their listings by itself.
     pub(crate) no_opendir: bool,
-    /// The kernel holds written pages.
-    pub(crate) writeback: bool,
 }
 
 /// What is answered to `offer`.
@@ -67,7 +65,6 @@ pub(crate) fn negotiate(offer: &Init, policy: CachePolicy, options: &MountOption
     let agreement = Agreement {
         dialect: Dialect { setxattr_ext: has(flag::SETXATTR_EXT) },
         no_opendir: policy.exclusive && offer.flags & flag::NO_OPENDIR_SUPPORT != 0,
-        writeback: has(flag::WRITEBACK_CACHE),
     };
     let reply = InitReply {
         minor: offer.minor,

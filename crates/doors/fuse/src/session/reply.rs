@@ -72,7 +72,11 @@ impl Drop for Reply {
     fn drop(&mut self) {
         if !self.answered {
             let op = opcode::name(self.header.opcode);
-            tracing::error!(op, ino = self.header.nodeid, "a request was given up: its handler panicked or the runtime ended");
+            tracing::error!(
+                op,
+                ino = self.header.nodeid,
+                "a request was given up: its handler panicked or the runtime ended"
+            );
             self.write(libc::EIO, &Payload::Empty);
         }
     }

@@ -15,7 +15,8 @@ fn mode_owner_and_times_can_be_set() {
     chown(&path, None, Some(8)).unwrap();
     let stat = fs::metadata(&path).unwrap();
     assert_eq!((stat.mode() & 0o7777, stat.uid(), stat.gid()), (0o1640, 7, 8));
-    let (atime, mtime) = (UNIX_EPOCH + Duration::new(1_000_000_000, 123_456_789), UNIX_EPOCH + Duration::new(5, 999_999_999));
+    let (atime, mtime) =
+        (UNIX_EPOCH + Duration::new(1_000_000_000, 123_456_789), UNIX_EPOCH + Duration::new(5, 999_999_999));
     File::open(&path).unwrap().set_times(FileTimes::new().set_accessed(atime).set_modified(mtime)).unwrap();
     let stat = fs::metadata(&path).unwrap();
     assert_eq!((stat.accessed().unwrap(), stat.modified().unwrap()), (atime, mtime));

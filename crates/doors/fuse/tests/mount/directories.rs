@@ -1,6 +1,6 @@
 //! Listings.
 
-use crate::mounted::{Mounted, c};
+use crate::mounted::{Mounted, c, drop_caches, keep_caches};
 use std::collections::BTreeSet;
 use std::ffi::CStr;
 use std::fs::{self, File};
@@ -86,7 +86,8 @@ fn a_listing_with_attributes_saves_the_lookups() {
     for n in 0..200 {
         fs::write(m.path(&format!("f{n}")), vec![0; n]).unwrap();
     }
-    fs::write("/proc/sys/vm/drop_caches", "3").unwrap();
+    drop_caches();
+    let _kept = keep_caches();
     let lookups = m.count("lookup");
     let mut total = 0;
     for entry in fs::read_dir(m.root()).unwrap() {

@@ -1,6 +1,6 @@
 //! Reading and writing.
 
-use crate::mounted::{Mounted, c, check, errno};
+use crate::mounted::{Mounted, c, check, drop_caches, errno};
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsRawFd, FromRawFd};
@@ -33,7 +33,7 @@ fn what_is_written_reaches_the_store() {
     file.sync_all().unwrap();
     drop(file);
     // Without the kernel's pages, it can only come from the store.
-    fs::write("/proc/sys/vm/drop_caches", "3").unwrap();
+    drop_caches();
     let reads = m.count("read");
     assert!(fs::read(&path).unwrap() == data);
     assert!(m.count("read") > reads, "the kernel answered by itself");
@@ -45,7 +45,8 @@ fn direct_io_writes_and_reads_large_requests() {
     let m = Mounted::new();
     let path = m.path("direct");
     let data = pattern(4 << 20, 9);
-    let open = |write| OpenOptions::new().read(true).write(write).create(write).custom_flags(libc::O_DIRECT).open(&path);
+    let open =
+        |write| OpenOptions::new().read(true).write(write).create(write).custom_flags(libc::O_DIRECT).open(&path);
     let file = open(true).unwrap();
     file.write_all_at(&data, 0).unwrap();
     let writes = m.count("write");
@@ -74,7 +75,7 @@ fn a_write_only_file_takes_a_part_of_a_page() {
     let m = Mounted::new();
     let path = m.path("partial");
     fs::write(&path, pattern(8192, 3)).unwrap();
-    fs::write("/proc/sys/vm/drop_caches", "3").unwrap();
+    drop_caches();
     // The kernel has to read the page around it through a descriptor that is not for reading.
     let file = OpenOptions::new().write(true).open(&path).unwrap();
     file.write_all_at(b"middle", 5000).unwrap();
@@ -141,9 +142,8 @@ fn an_unnamed_file_can_be_given_a_name() {
     assert_eq!(fs::read_dir(m.root()).unwrap().count(), 0);
     let from = c(format!("/proc/self/fd/{}", file.as_raw_fd()));
     let to = c(m.path("name"));
-    let linked = unsafe {
-        libc::linkat(libc::AT_FDCWD, from.as_ptr(), libc::AT_FDCWD, to.as_ptr(), libc::AT_SYMLINK_FOLLOW)
-    };
+    let linked =
+        unsafe { libc::linkat(libc::AT_FDCWD, from.as_ptr(), libc::AT_FDCWD, to.as_ptr(), libc::AT_SYMLINK_FOLLOW) };
     check(linked).unwrap();
     assert_eq!(fs::read(m.path("name")).unwrap(), b"named later");
     assert_eq!(file.metadata().unwrap().nlink(), 1);

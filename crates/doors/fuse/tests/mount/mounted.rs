@@ -4,10 +4,10 @@ use std::ffi::CString;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Once};
-use std::time::Duration;
+use std::sync::{Arc, Once, RwLock, RwLockReadGuard};
+use std::time::{Duration, Instant};
 use stoa_conformance::Model;
-use stoa_fuse::{Mount, MountOptions};
+use stoa_fuse::{Error, Mount, MountOptions};
 use stoa_vfs::Vfs;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -55,13 +55,30 @@ impl Mounted {
     }
 }
 
+impl Mounted {
+    /// Waits until no request is under way: the kernel sends some, like RELEASE, after the call that caused them.
+    pub(crate) fn settle(&self) {
+        let since = Instant::now();
+        while self.mount.stats().in_flight() > 0 {
+            assert!(since.elapsed() < Duration::from_secs(20), "requests are left over");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
 impl Drop for Mounted {
     fn drop(&mut self) {
-        // A test that failed may have left files open.
-        let gone = self.runtime.block_on(self.mount.unmount(false));
-        if gone.is_err() && !std::thread::panicking() {
-            panic!("a test left its mount in use: {gone:?}");
-        }
+        // Other tests start programs, which hold this one's descriptors for as long as they have forked and not executed.
+        let since = Instant::now();
+        let gone = loop {
+            match self.runtime.block_on(self.mount.unmount(false)) {
+                Err(Error::Busy(_)) if since.elapsed() < Duration::from_secs(5) => {}
+                gone => break gone,
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        // A test that failed may have left files open; then the mount goes lazily.
+        assert!(gone.is_ok() || std::thread::panicking(), "a test left its mount in use: {gone:?}");
     }
 }
 
@@ -81,6 +98,20 @@ pub(crate) fn c(path: impl AsRef<Path>) -> CString {
     CString::new(path.as_ref().as_os_str().as_bytes()).unwrap()
 }
 
+/// Held while the kernel's caches are emptied, which empties them for every test.
+static CACHES: RwLock<()> = RwLock::new(());
+
+/// Empties the kernel's caches.
+pub(crate) fn drop_caches() {
+    let _alone = CACHES.write();
+    std::fs::write("/proc/sys/vm/drop_caches", "3").unwrap();
+}
+
+/// While this is held, no other test empties the kernel's caches.
+pub(crate) fn keep_caches() -> Option<RwLockReadGuard<'static, ()>> {
+    CACHES.read().ok()
+}
+
 /// The result of a system call that returns -1 for an error.
 pub(crate) fn check(status: impl Into<i64>) -> io::Result<i64> {
     match status.into() {
@@ -97,11 +128,5 @@ pub(crate) fn errno<T: std::fmt::Debug>(result: io::Result<T>) -> i32 {
 /// Runs `work` in a process of user and group 1000, and returns its exit status.
 pub(crate) fn as_user(command: &str, dir: &Path) -> std::process::Output {
     use std::os::unix::process::CommandExt;
-    std::process::Command::new("sh")
-        .args(["-c", command])
-        .current_dir(dir)
-        .uid(1000)
-        .gid(1000)
-        .output()
-        .unwrap()
+    std::process::Command::new("sh").args(["-c", command]).current_dir(dir).uid(1000).gid(1000).output().unwrap()
 }

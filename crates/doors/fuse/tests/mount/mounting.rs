@@ -24,7 +24,16 @@ fn the_mount_table_shows_it_with_its_options() {
     let table = fs::read_to_string("/proc/self/mountinfo").unwrap();
     let dir = m.mount.dir().to_str().unwrap();
     let line = table.lines().find(|line| line.contains(dir)).unwrap();
-    for part in ["fuse.stoa", "s3://bucket/a\\040b", "noexec", "noatime", "nosuid", "nodev", "default_permissions", "allow_other"] {
+    for part in [
+        "fuse.stoa",
+        "s3://bucket/a\\040b",
+        "noexec",
+        "noatime",
+        "nosuid",
+        "nodev",
+        "default_permissions",
+        "allow_other",
+    ] {
         assert!(line.contains(part), "{part}: {line}");
     }
 }
@@ -35,7 +44,10 @@ fn limits_of_the_page_cache_are_raised() {
     let dev = fs::metadata(m.root()).unwrap().dev();
     let knobs = format!("/sys/class/bdi/{}:{}", libc::major(dev), libc::minor(dev));
     let knob = |name| fs::read_to_string(format!("{knobs}/{name}")).unwrap().trim().to_owned();
-    assert_eq!((knob("max_ratio"), knob("strict_limit"), knob("read_ahead_kb")), ("50".into(), "0".into(), "1024".into()));
+    assert_eq!(
+        (knob("max_ratio"), knob("strict_limit"), knob("read_ahead_kb")),
+        ("50".into(), "0".into(), "1024".into())
+    );
 }
 
 #[test]
@@ -95,7 +107,8 @@ fn unmounting_from_outside_ends_the_wait_with_everything_written() {
     let dir = tempfile::tempdir().unwrap();
     let vfs = Arc::new(Model::new());
     let mount =
-        Mount::new(Arc::clone(&vfs) as Arc<dyn Vfs>, dir.path(), MountOptions::default(), runtime.handle().clone()).unwrap();
+        Mount::new(Arc::clone(&vfs) as Arc<dyn Vfs>, dir.path(), MountOptions::default(), runtime.handle().clone())
+            .unwrap();
     let data = vec![3; 5 << 20];
     fs::write(dir.path().join("file"), &data).unwrap();
     let status = std::process::Command::new("umount").arg(dir.path()).status().unwrap();
@@ -109,8 +122,6 @@ fn unmounting_from_outside_ends_the_wait_with_everything_written() {
 
 #[test]
 fn a_read_only_mount_takes_no_writes() {
-    let m = Mounted::new();
-    drop(m);
     let runtime = Runtime::new().unwrap();
     let dir = tempfile::tempdir().unwrap();
     let options = MountOptions { read_only: true, ..MountOptions::default() };

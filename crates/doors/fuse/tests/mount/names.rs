@@ -106,7 +106,10 @@ fn special_files_are_what_they_were_made() {
     assert!(stat("socket").file_type().is_socket());
     assert!(stat("plain").file_type().is_file());
     assert_eq!((stat("char").file_type().is_char_device(), stat("char").rdev()), (true, libc::makedev(1, 3)));
-    assert_eq!((stat("block").file_type().is_block_device(), stat("block").rdev()), (true, libc::makedev(259, 0x12345)));
+    assert_eq!(
+        (stat("block").file_type().is_block_device(), stat("block").rdev()),
+        (true, libc::makedev(259, 0x12345))
+    );
     // The null device, by the name it was given here.
     fs::write(m.path("char"), "gone").unwrap();
     assert_eq!(fs::read(m.path("char")).unwrap(), b"");

@@ -1,6 +1,6 @@
 //! The kernel's page cache.
 
-use crate::mounted::Mounted;
+use crate::mounted::{Mounted, drop_caches, keep_caches};
 use std::fs::{self, OpenOptions};
 use std::os::fd::AsRawFd;
 
@@ -21,13 +21,14 @@ fn what_is_written_through_a_shared_mapping_is_read() {
     assert_eq!(unsafe { libc::msync(at, len, libc::MS_SYNC) }, 0);
     assert_eq!(unsafe { libc::munmap(at, len) }, 0);
     drop(file);
-    fs::write("/proc/sys/vm/drop_caches", "3").unwrap();
+    drop_caches();
     let data = fs::read(&path).unwrap();
     assert_eq!((data[4999], data[5000], data[len - 1]), (1, 77, 78));
 }
 
 #[test]
 fn attributes_and_absent_names_are_remembered_by_the_kernel() {
+    let _kept = keep_caches();
     let m = Mounted::new();
     fs::write(m.path("there"), "x").unwrap();
     let stat = || {
@@ -46,6 +47,7 @@ fn attributes_and_absent_names_are_remembered_by_the_kernel() {
 
 #[test]
 fn pages_stay_in_the_cache_when_a_file_is_opened_again() {
+    let _kept = keep_caches();
     let m = Mounted::new();
     fs::write(m.path("file"), vec![5; 200_000]).unwrap();
     fs::read(m.path("file")).unwrap();

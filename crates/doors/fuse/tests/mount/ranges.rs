@@ -59,9 +59,8 @@ fn ranges_are_copied_by_the_store() {
     let (from, to) = (open(&m, "from"), open(&m, "to"));
     to.write_all_at(&[9; 100], 0).unwrap();
     let (mut at, mut to_at) = (1000, 50);
-    let copied = unsafe {
-        libc::copy_file_range(from.as_raw_fd(), &raw mut at, to.as_raw_fd(), &raw mut to_at, 1 << 30, 0)
-    };
+    let copied =
+        unsafe { libc::copy_file_range(from.as_raw_fd(), &raw mut at, to.as_raw_fd(), &raw mut to_at, 1 << 30, 0) };
     assert_eq!(copied, 299_000);
     let back = fs::read(m.path("to")).unwrap();
     assert!(back[..50] == [9; 50] && back[50..] == data[1000..]);

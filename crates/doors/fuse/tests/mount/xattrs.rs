@@ -22,8 +22,11 @@ fn list(path: &Path) -> Vec<String> {
     let mut names = vec![0; 65536];
     let len = unsafe { libc::listxattr(c(path).as_ptr(), names.as_mut_ptr().cast(), names.len()) };
     names.truncate(check(len as i64).unwrap() as usize);
-    let mut names: Vec<_> =
-        names.split(|&byte| byte == 0).filter(|n| !n.is_empty()).map(|n| String::from_utf8(n.to_vec()).unwrap()).collect();
+    let mut names: Vec<_> = names
+        .split(|&byte| byte == 0)
+        .filter(|n| !n.is_empty())
+        .map(|n| String::from_utf8(n.to_vec()).unwrap())
+        .collect();
     names.sort();
     names
 }
@@ -101,7 +104,10 @@ fn a_default_acl_is_inherited_instead_of_the_umask() {
     assert_eq!(fs::metadata(dir.join("file")).unwrap().mode() & 0o777, 0o660);
     assert_eq!(get(&dir.join("sub"), "system.posix_acl_default", 1000).unwrap(), value);
     let inherited = get(&dir.join("file"), "system.posix_acl_access", 1000).unwrap();
-    assert_eq!(inherited, acl(&[(OWNER, 6, NONE), (USER, 6, 4321), (GROUP, 5, NONE), (MASK, 6, NONE), (OTHER, 0, NONE)]));
+    assert_eq!(
+        inherited,
+        acl(&[(OWNER, 6, NONE), (USER, 6, 4321), (GROUP, 5, NONE), (MASK, 6, NONE), (OTHER, 0, NONE)])
+    );
 }
 
 #[test]
