@@ -179,6 +179,16 @@ pub trait Vfs: Send + Sync + 'static {
     /// [`crate::Error::NotFound`], [`crate::Error::NotDirectory`].
     async fn lookup(&self, parent: Ino, name: &Name) -> Result<Entry>;
 
+    /// The entry of `ino` by its number alone, a reference like that of [`Vfs::lookup`]: for a door that decodes a file handle it
+    /// gave out before (NFS, open_by_handle_at(2)).
+    ///
+    /// # Errors
+    /// [`crate::Error::Unsupported`] where a store can't.
+    async fn entry(&self, ino: Ino) -> Result<Entry> {
+        let _ = ino;
+        Err(crate::Error::Unsupported("finding an inode by its number"))
+    }
+
     /// Gives back `count` references that came as entries. An inode without a name lives until the last reference to it is
     /// given back and the last handle is released. Never blocks.
     fn forget(&self, ino: Ino, count: u64);
