@@ -130,9 +130,35 @@ pub async fn connect(location: &Location, options: &ConnectOptions) -> Result<Co
             return Ok(Connected::over(Arc::new(directory), &options));
         }
     };
+    Ok(Connected::over(prefixed(provider, location), options))
+}
+
+/// `provider`, with the prefix of `location` before every key.
+fn prefixed(provider: Arc<dyn ObjectStore>, location: &Location) -> Arc<dyn ObjectStore> {
     let prefix = location.prefix();
-    let prefixed = if prefix.is_root() { provider } else { Arc::new(PrefixStore::new(provider, prefix)) };
-    Ok(Connected::over(prefixed, options))
+    if prefix.is_root() { provider } else { Arc::new(PrefixStore::new(provider, prefix)) }
+}
+
+/// As [`connect`] for S3, with keys that are given instead of found: for tests.
+#[cfg(feature = "testing")]
+pub(crate) fn connect_with_keys(
+    location: &Location,
+    options: &ConnectOptions,
+    access_key: &str,
+    secret_key: &str,
+) -> Result<Connected> {
+    let Location::S3 { bucket, .. } = location else {
+        return Err(Error::BadOption(format!("{location} is not on S3")));
+    };
+    let credential = object_store::aws::AwsCredential {
+        key_id: access_key.to_owned(),
+        secret_key: secret_key.to_owned(),
+        token: None,
+    };
+    let credentials = Arc::new(object_store::StaticCredentialProvider::new(credential));
+    let endpoint = options.endpoint.as_deref().map(client::endpoint).transpose()?;
+    let provider = aws::build(bucket, endpoint.as_deref(), "us-east-1", options, Some(credentials))?;
+    Ok(Connected::over(prefixed(Arc::new(provider), location), options))
 }
 
 #[cfg(test)]

@@ -33,8 +33,10 @@ impl Limit {
         Self { inner, places: Arc::new(Semaphore::new(places)) }
     }
 
-    fn listed<T: Send + 'static>(&self, mut stream: BoxStream<'static, Result<T>>) -> BoxStream<'static, Result<T>> {
+    fn listed<T: Send + 'static>(&self, stream: BoxStream<'static, Result<T>>) -> BoxStream<'static, Result<T>> {
         let places = Arc::clone(&self.places);
+        // Fused, as an empty one is asked again by the chain.
+        let mut stream = stream.fuse();
         futures::stream::once(async move {
             let first = match place(&places).await {
                 Ok(_place) => stream.next().await,

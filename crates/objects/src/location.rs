@@ -134,6 +134,9 @@ fn in_bucket(text: &str, rest: &str, make: impl FnOnce(String, Path) -> Location
         return Err(bad(text, "a bucket's name has only letters, digits, '-', '.' and '_'"));
     }
     let prefix = prefix.strip_suffix('/').unwrap_or(prefix);
+    if prefix.starts_with('/') || prefix.ends_with('/') {
+        return Err(bad(text, "the prefix has an empty part ('//')"));
+    }
     let prefix = Path::parse(prefix)
         .map_err(|_| bad(text, "the prefix has an empty, '.' or '..' part, or a control character"))?;
     Ok(make(bucket.to_owned(), prefix))

@@ -105,6 +105,13 @@ impl Core {
     fn keeps_tags(&self) -> bool {
         self.tags.load(Ordering::Relaxed)
     }
+
+    /// After a put that succeeded: whether it did so only without the tag.
+    fn learn_tags(&self, refused_with_tag: bool) {
+        if refused_with_tag {
+            self.tags.store(false, Ordering::Relaxed);
+        }
+    }
 }
 
 impl fmt::Display for Retry {

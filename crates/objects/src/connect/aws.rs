@@ -7,7 +7,7 @@ use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvider};
 use object_store::CredentialProvider;
-use object_store::aws::{AmazonS3, AmazonS3Builder, AwsCredential, Checksum, S3ConditionalPut};
+use object_store::aws::{AmazonS3, AmazonS3Builder, AwsCredential, AwsCredentialProvider, Checksum, S3ConditionalPut};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::sync::Mutex;
@@ -43,8 +43,22 @@ pub(super) async fn connect(location: &Location, bucket: &str, options: &Connect
     let endpoint = options.endpoint.clone().or_else(from_environment);
     let endpoint = endpoint.as_deref().map(client::endpoint).transpose()?;
     let region = config.region().map_or(REGION, Region::as_ref);
+    let credentials: Option<AwsCredentialProvider> = match options.anonymous {
+        true => None,
+        false => Some(Arc::new(chain(location, &config).await?)),
+    };
+    build(bucket, endpoint.as_deref(), region, options, credentials)
+}
 
-    let encrypted = endpoint.as_deref().is_none_or(|endpoint| endpoint.starts_with("https://"));
+/// The client of one bucket; without credentials, requests go unsigned.
+pub(crate) fn build(
+    bucket: &str,
+    endpoint: Option<&str>,
+    region: &str,
+    options: &ConnectOptions,
+    credentials: Option<AwsCredentialProvider>,
+) -> Result<AmazonS3> {
+    let encrypted = endpoint.is_none_or(|endpoint| endpoint.starts_with("https://"));
     let path_style = options.path_style.unwrap_or(endpoint.is_some());
     let mut builder = AmazonS3Builder::new()
         .with_bucket_name(bucket)
@@ -54,17 +68,16 @@ pub(super) async fn connect(location: &Location, bucket: &str, options: &Connect
         // The signature of the payload costs five times the processor time of all the rest, and TLS protects it anyway.
         .with_unsigned_payload(encrypted)
         .with_retry(client::no_retries())
-        .with_client_options(client::client_options(options, endpoint.as_deref())?);
+        .with_client_options(client::client_options(options, endpoint)?);
     if options.checksum {
         builder = builder.with_checksum_algorithm(Checksum::CRC64NVME);
     }
-    if let Some(endpoint) = &endpoint {
+    if let Some(endpoint) = endpoint {
         builder = builder.with_endpoint(bucket_endpoint(endpoint, bucket, path_style));
     }
-    builder = if options.anonymous {
-        builder.with_skip_signature(true)
-    } else {
-        builder.with_credentials(Arc::new(chain(location, &config).await?))
+    builder = match credentials {
+        Some(credentials) => builder.with_credentials(credentials),
+        None => builder.with_skip_signature(true),
     };
     builder.build().map_err(|error| client::refused("S3", &error))
 }

@@ -9,7 +9,6 @@ use object_store::{
 };
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// The metadata that tells one conditional put from every other. Letters only: some stores allow nothing else.
 const TAG: &str = "stoaputid";
@@ -44,9 +43,7 @@ pub(super) async fn put(core: &Arc<Core>, location: &Path, payload: PutPayload, 
         let request = core.inner.put_opts(location, payload.clone(), attempt);
         let error = match core.attempt(payload.content_length() as u64, request).await {
             Ok(result) => {
-                if refused_with_tag {
-                    core.tags.store(false, Ordering::Relaxed);
-                }
+                core.learn_tags(refused_with_tag);
                 return Ok(tries.done(result));
             }
             Err(error) => error,
@@ -69,6 +66,7 @@ pub(super) async fn put(core: &Arc<Core>, location: &Path, payload: PutPayload, 
                 let Some(meta) = our_own(core, location, &payload, tag.as_deref()).await? else {
                     return Err(error);
                 };
+                core.learn_tags(refused_with_tag);
                 tracing::debug!(%location, "a put whose answer was lost had taken effect");
                 let result = PutResult { e_tag: meta.e_tag, version: meta.version, extensions: Default::default() };
                 return Ok(tries.done(result));

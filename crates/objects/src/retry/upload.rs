@@ -10,7 +10,6 @@ use object_store::retry::{RetryContext, RetryFailure, RetryPolicy};
 use object_store::{MultipartUpload, PutMultipartOptions, PutPayload, PutResult, Result, UploadPart};
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// A store may take minutes to put the parts together: as long as an upload of this many bytes.
 const SLOW: u64 = 64 << 20;
@@ -31,9 +30,7 @@ pub(super) async fn begin(
         let attempt = PutMultipartOptions { attributes, ..opts.clone() };
         let error = match core.attempt(0, core.inner.put_multipart_opts(location, attempt)).await {
             Ok(inner) => {
-                if refused_with_tag {
-                    core.tags.store(false, Ordering::Relaxed);
-                }
+                core.learn_tags(refused_with_tag);
                 return Ok(Box::new(Upload {
                     core: Arc::clone(core),
                     inner: tries.done(inner),

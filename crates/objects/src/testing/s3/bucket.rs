@@ -1,0 +1,78 @@
+//! What the server keeps.
+
+use bytes::Bytes;
+use s3s::crypto::{Checksum, Md5};
+use s3s::dto::{ETag, ETagCondition, Metadata};
+use s3s::{S3Result, s3_error};
+use std::collections::BTreeMap;
+use std::time::SystemTime;
+
+#[derive(Debug, Default)]
+pub(super) struct Bucket {
+    pub(super) objects: BTreeMap<String, Object>,
+    pub(super) uploads: BTreeMap<String, Upload>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Object {
+    pub(super) bytes: Bytes,
+    pub(super) tag: String,
+    pub(super) metadata: Option<Metadata>,
+    pub(super) modified: SystemTime,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Upload {
+    pub(super) key: String,
+    pub(super) metadata: Option<Metadata>,
+    pub(super) parts: BTreeMap<i32, (String, Bytes)>,
+}
+
+impl Object {
+    pub(super) fn new(bytes: Bytes, metadata: Option<Metadata>) -> Self {
+        let tag = md5(&bytes);
+        Self { bytes, tag, metadata, modified: SystemTime::now() }
+    }
+}
+
+/// The MD5 of `bytes` in hexadecimal, which is what S3 makes tags of.
+pub(super) fn md5(bytes: &[u8]) -> String {
+    Md5::checksum(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Whether a write may go ahead, as S3 decides it.
+pub(super) fn check_write(
+    existing: Option<&Object>,
+    if_match: Option<&ETagCondition>,
+    if_none_match: Option<&ETagCondition>,
+) -> S3Result<()> {
+    if if_none_match.is_some_and(ETagCondition::is_any) && existing.is_some() {
+        return Err(s3_error!(PreconditionFailed, "At least one of the pre-conditions you specified did not hold"));
+    }
+    match (if_match, existing) {
+        (None, _) => Ok(()),
+        // Not "precondition failed": so does S3.
+        (Some(_), None) => Err(s3_error!(NoSuchKey, "The specified key does not exist.")),
+        (Some(condition), Some(object)) if matches(condition, object) => Ok(()),
+        (Some(_), Some(_)) => Err(s3_error!(PreconditionFailed)),
+    }
+}
+
+/// Whether a read may go ahead.
+pub(super) fn check_read(
+    object: &Object,
+    if_match: Option<&ETagCondition>,
+    if_none_match: Option<&ETagCondition>,
+) -> S3Result<()> {
+    if if_match.is_some_and(|condition| !matches(condition, object)) {
+        return Err(s3_error!(PreconditionFailed));
+    }
+    if if_none_match.is_some_and(|condition| matches(condition, object)) {
+        return Err(s3_error!(NotModified));
+    }
+    Ok(())
+}
+
+fn matches(condition: &ETagCondition, object: &Object) -> bool {
+    condition.is_any() || condition.as_etag().map(ETag::value) == Some(object.tag.as_str())
+}
