@@ -19,7 +19,7 @@ pub(crate) fn owner(purpose: impl Into<String>) -> Outcome<Owner> {
 }
 
 /// When process `pid` started, in clock ticks since boot: with the pid, it names a process for as long as the host runs.
-/// `None` if there is no such process.
+/// `None` if there is no such process, or one that has ended and that its parent has not noticed.
 pub(crate) fn started(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     start_time(&stat)
@@ -29,7 +29,8 @@ pub(crate) fn started(pid: u32) -> Option<u64> {
 /// so counting begins after the last one.
 fn start_time(stat: &str) -> Option<u64> {
     let (_, rest) = stat.rsplit_once(')')?;
-    rest.split_ascii_whitespace().nth(22 - 3)?.parse().ok()
+    let state = rest.trim_start().chars().next().filter(|state| !"ZX".contains(*state));
+    state.and_then(|_| rest.split_ascii_whitespace().nth(22 - 3)?.parse().ok())
 }
 
 fn kernel_says(what: &str) -> Outcome<String> {

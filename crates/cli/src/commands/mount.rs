@@ -1,12 +1,15 @@
 //! `stoa mount`, and `mount -t stoa`.
 
 use crate::args::Mount;
+use crate::control::Registry;
 use crate::daemon::{self, Plan, Readiness, Side};
 use crate::failure::Outcome;
 
 /// Mounts a volume: in this process, or in one that is left in the background.
 pub(crate) fn run(args: Mount) -> Outcome<()> {
     let (foreground, fake) = (args.foreground, args.fake);
+    // What would stop it late is found before anything is made.
+    Registry::own().prepare()?;
     let plan = Plan::new(args)?;
     if fake {
         return Ok(());

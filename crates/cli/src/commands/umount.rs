@@ -9,6 +9,10 @@ use serde_json::json;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long each step may take if unmounting is forced.
+const FORCED_STEP_MAX: Duration = Duration::from_secs(15);
 
 /// Makes everything durable, unmounts, and waits until the volume is closed.
 pub(crate) fn run(args: &Umount) -> Outcome<()> {
@@ -22,16 +26,9 @@ pub(crate) fn run(args: &Umount) -> Outcome<()> {
             );
         }
         // Unmounted by someone else, and on its way out.
-        (None, Some(live)) => wait(Ending::open(live)?).map(|()| true)?,
+        (None, Some(live)) => wait(Ending::open(live, patience(args))?).map(|()| true)?,
         (Some(_), Some(live)) => end(args, &dir, live)?,
-        (Some(_), None) => {
-            detach(args, &dir)?;
-            note(format_args!(
-                "stoa: the process that served {} is gone or another user's: only unmounted",
-                dir.display()
-            ));
-            false
-        }
+        (Some(_), None) => bury(args, &dir)?,
     };
     let store = live.map(|(record, _)| record.store).or(mounted.map(|mounted| mounted.source)).unwrap_or_default();
     if args.report.json {
@@ -44,37 +41,48 @@ pub(crate) fn run(args: &Umount) -> Outcome<()> {
 
 /// Ends a live mount. `false` if it was only detached, and ends when programs let go of it.
 fn end(args: &Umount, dir: &Path, live: &(Record, PathBuf)) -> Outcome<bool> {
-    match make_durable(live) {
+    match make_durable(live, patience(args)) {
+        Ok(()) => {}
+        Err(_) if !live.0.is_alive() => return bury(args, dir),
         Err(failure) if args.force => note(format_args!("stoa: {}; unmounting all the same", failure.what())),
         Err(failure) => {
-            return Err(Failure::new(format!("{} stays mounted: {}", dir.display(), failure.what()))
-                .advise("try again when the store is back; --force unmounts, and its process goes on trying"));
+            let what = format!("{} stays mounted: {}", dir.display(), failure.what());
+            return Err(Failure::new(what)
+                .advise("try again when the store is back; --force unmounts now, and its process goes on trying"));
         }
-        Ok(()) => {}
     }
     // Asked before, so that nothing can be missed between unmounting and asking.
-    let ending = Ending::open(live);
+    let ending = Ending::open(live, patience(args));
     detach(args, dir)?;
     if args.lazy && !args.force {
+        let pid = live.0.pid;
         note(format_args!(
-            "stoa: {} is detached; process {} ends when the last file in it is closed",
-            dir.display(),
-            live.0.pid
+            "stoa: {} is detached; process {pid} ends when the last file in it is closed",
+            dir.display()
         ));
         return Ok(false);
     }
-    match ending {
-        Err(failure) if args.force => {
-            note(format_args!("stoa: {}; whether its last writes reached the store is not known", failure.what()));
-            Ok(false)
-        }
-        ending => wait(ending?).map(|()| true),
-    }
+    wait(ending?).map(|()| true).map_err(|failure| {
+        let what = format!("{} is unmounted, but {}", dir.display(), failure.what());
+        Failure::new(what).advise("what it still holds gets into the store while its process lives; see `stoa status`")
+    })
 }
 
-fn make_durable((record, socket): &(Record, PathBuf)) -> Outcome<()> {
+/// Unmounts what nobody is known to serve.
+fn bury(args: &Umount, dir: &Path) -> Outcome<bool> {
+    detach(args, dir)?;
+    note(format_args!("stoa: the process that served {} is gone or another user's: only unmounted", dir.display()));
+    Ok(false)
+}
+
+/// How long the mount may take for a step: as long as it takes, but when forced.
+fn patience(args: &Umount) -> Wait {
+    if args.force { Wait::AtMost(FORCED_STEP_MAX) } else { Wait::WhileAlive }
+}
+
+fn make_durable((record, socket): &(Record, PathBuf), patience: Wait) -> Outcome<()> {
     let meter = Meter::new("making everything durable");
-    let connection = Connection::open(record, socket, &Request::Sync, Wait::WhileAlive)?;
+    let connection = Connection::open(record, socket, &Request::Sync, patience)?;
     connection.result(|stage, done, total| meter.show(stage, done, total)).map(|_| ())
 }
 
@@ -82,8 +90,8 @@ fn make_durable((record, socket): &(Record, PathBuf)) -> Outcome<()> {
 struct Ending(Connection);
 
 impl Ending {
-    fn open((record, socket): &(Record, PathBuf)) -> Outcome<Self> {
-        Connection::open(record, socket, &Request::ShutdownWait, Wait::WhileAlive).map(Self)
+    fn open((record, socket): &(Record, PathBuf), patience: Wait) -> Outcome<Self> {
+        Connection::open(record, socket, &Request::ShutdownWait, patience).map(Self)
     }
 }
 
@@ -99,7 +107,7 @@ fn detach(args: &Umount, dir: &Path) -> Outcome<()> {
     }
     // Without root's rights there is no forcing, and detaching comes nearest.
     stoa_fuse::unmount(dir, args.lazy || args.force).map_err(|error| {
-        let failure = Failure::because(format_args!("can't unmount {}", dir.display()), &error);
+        let failure = Failure::because("can't unmount", &error);
         match error {
             stoa_fuse::Error::Busy(_) => failure.advise(format!(
                 "everything so far is durable; `fuser -vm {0}` shows who uses it, `stoa umount --lazy {0}` detaches it now",

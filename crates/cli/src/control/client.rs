@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long to wait for a line of an answer.
 #[derive(Debug, Clone, Copy)]
@@ -16,12 +16,15 @@ pub(crate) enum Wait {
     Briefly,
     /// For work that sends progress while it goes on.
     WhileAlive,
+    /// For such work, but not for ever.
+    AtMost(Duration),
 }
 
 impl Wait {
     fn limit(self) -> Duration {
         match self {
             Self::Briefly => Duration::from_secs(5),
+            Self::AtMost(limit) => limit,
             // Several heartbeats: a machine that swaps may miss one.
             Self::WhileAlive => Duration::from_secs(60),
         }
@@ -44,6 +47,7 @@ pub(crate) struct Connection {
     stream: BufReader<UnixStream>,
     of: String,
     log: Option<String>,
+    deadline: Option<Instant>,
 }
 
 impl Connection {
@@ -60,7 +64,13 @@ impl Connection {
             Ok::<_, io::Error>(BufReader::new(stream))
         })();
         match opened {
-            Ok(stream) => Ok(Self { stream, of, log: record.log.clone() }),
+            Ok(stream) => {
+                let deadline = match wait {
+                    Wait::AtMost(limit) => Some(Instant::now() + limit),
+                    Wait::Briefly | Wait::WhileAlive => None,
+                };
+                Ok(Self { stream, of, log: record.log.clone(), deadline })
+            }
             Err(error) => Err(Failure::because(format_args!("{of} can't be asked"), &error)),
         }
     }
@@ -77,6 +87,9 @@ impl Connection {
     }
 
     pub(super) fn next(&mut self) -> Outcome<Reply> {
+        if self.deadline.is_some_and(|deadline| Instant::now() > deadline) {
+            return Err(Failure::new(format!("{} needs longer", self.of)));
+        }
         let mut line = String::new();
         match (&mut self.stream).take(REPLY_BYTES_MAX).read_line(&mut line) {
             Ok(0) => Err(self.ended()),

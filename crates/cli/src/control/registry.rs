@@ -52,7 +52,7 @@ impl Registry {
 
     /// Writes down a mount of this process, in place of any record left by a dead one with its pid.
     pub(crate) fn claim(&self, record: &Record) -> Outcome<Claim> {
-        self.make()?;
+        self.prepare()?;
         let claim = Claim { record: self.path(record.pid, "json"), socket: self.path(record.pid, "sock") };
         let fail = |error: &io::Error| Failure::because(claim.record.display(), error);
         remove(&claim.socket).map_err(|error| fail(&error))?;
@@ -94,7 +94,8 @@ impl Registry {
         self.dir.join(format!("{pid}.{kind}"))
     }
 
-    fn make(&self) -> Outcome<()> {
+    /// Makes the directory if need be, and sees to it that nobody else may enter.
+    pub(crate) fn prepare(&self) -> Outcome<()> {
         let fail =
             |error: &io::Error| Failure::because(format_args!("control directory {}", self.dir.display()), error);
         match DirBuilder::new().mode(0o700).create(&self.dir) {

@@ -107,6 +107,16 @@ fn progress_comes_in_order_before_the_result() {
 }
 
 #[test]
+fn patience_that_has_a_limit_ends_though_progress_goes_on() {
+    let served = served();
+    let wait = Wait::AtMost(Duration::from_millis(200));
+    let request = Request::Fsck { data: false, repair: false };
+    let connection = Connection::open(&record(), &served.socket, &request, wait).unwrap();
+    let error = connection.result(|_, _, _| {}).unwrap_err();
+    assert_eq!(error.what(), "the mount of /mnt/files (pid 7) needs longer");
+}
+
+#[test]
 fn a_failure_says_which_mount_and_why() {
     let served = served();
     let error = ask(&served.socket, &Request::Sync).unwrap_err();

@@ -6,6 +6,7 @@ use crate::args::LogTarget;
 use crate::control::uid;
 use crate::failure::{Failure, Outcome};
 use std::fs::DirBuilder;
+use std::io::IsTerminal;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -70,7 +71,7 @@ impl Log {
                     .map_err(|error| Failure::because(format_args!("log {}", path.display()), &error))?;
                 builder.with_ansi(false).with_writer(Mutex::new(file)).try_init()
             }
-            None => builder.with_writer(std::io::stderr).try_init(),
+            None => builder.with_ansi(std::io::stderr().is_terminal()).with_writer(std::io::stderr).try_init(),
         };
         started.map_err(|error| Failure::of(&*error))?;
         std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
@@ -81,7 +82,8 @@ impl Log {
 /// A plain level is for our own crates; the libraries below are chatty at it.
 fn filter(text: &str) -> String {
     let is_level = text != "off" && !text.contains(['=', ',']);
-    if is_level { format!("warn,stoa={text}") } else { text.to_owned() }
+    // What aws_config warns of, our own errors say with what to do about it.
+    if is_level { format!("warn,aws_config=error,stoa={text}") } else { text.to_owned() }
 }
 
 /// `/mnt/my files` as `mnt-my files.log`.

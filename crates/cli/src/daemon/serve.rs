@@ -21,7 +21,13 @@ use tokio::task::JoinHandle;
 
 /// Does what `plan` says, from opening the volume to closing it, and tells `readiness` when it is mounted.
 pub(crate) fn run(plan: &Plan, readiness: &Readiness) -> Outcome<()> {
-    let served = plan.log.start().and_then(|()| crate::commands::runtime()?.block_on(serve(plan, readiness)));
+    let served = plan.log.start().and_then(|()| {
+        let runtime = crate::commands::runtime()?;
+        let served = runtime.block_on(serve(plan, readiness));
+        // A thread that hangs in a system call has nothing left to say.
+        runtime.shutdown_timeout(Duration::from_secs(2));
+        served
+    });
     if let Err(failure) = &served {
         tracing::error!("{}", failure.what());
         readiness.failed(failure);
@@ -63,7 +69,8 @@ async fn serve(plan: &Plan, readiness: &Readiness) -> Outcome<()> {
     }
     let closed = close(&volume, &served, &mut signals).await;
     control.end(&served, &closed).await;
-    drop(mount);
+    // What is mounted there by now may be another volume, which dropping this would detach.
+    std::mem::forget(mount);
     closed
 }
 
@@ -97,7 +104,7 @@ async fn mount(plan: &Plan, volume: Arc<Volume>) -> Outcome<Mount> {
     // It asks the mount whether it answers, and it is this runtime that answers.
     let mounting = tokio::task::spawn_blocking(move || Mount::new(volume, &dir, options, runtime));
     let mounted = mounting.await.map_err(|error| Failure::of(&error))?;
-    mounted.map_err(|error| Failure::because(format_args!("can't mount on {}", plan.dir.display()), &error))
+    mounted.map_err(|error| Failure::because("can't mount", &error))
 }
 
 async fn until_unmounted(mount: &Mount, signals: &mut Signals) {

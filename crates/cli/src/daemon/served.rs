@@ -2,7 +2,7 @@
 
 use super::health::StoreHealth;
 use crate::control::{Answers, Record, Request, Steps};
-use crate::output;
+use crate::{mounts, output};
 use serde_json::{Value, json};
 use std::future::Future;
 use std::path::Path;
@@ -81,11 +81,20 @@ impl Served {
     fn status(&self) -> Result<Value, String> {
         let mut status = json!(self.record);
         if let Some(fields) = status.as_object_mut() {
-            fields.insert("state".into(), self.phase.borrow().name().into());
+            fields.insert("state".into(), self.state().into());
             fields.insert("volume".into(), json!(self.volume.status()));
             fields.insert("store_health".into(), json!(StoreHealth::of(&self.store)));
         }
         Ok(status)
+    }
+
+    fn state(&self) -> &'static str {
+        let is_mounted = || mounts::at(Path::new(&self.record.mountpoint)).is_ok_and(|mount| mount.is_some());
+        match &*self.phase.borrow() {
+            // Detached (umount -l), it lives on for the files that are open.
+            Phase::Mounted if !is_mounted() => "detached",
+            phase => phase.name(),
+        }
     }
 
     async fn make_durable(&self) -> Result<Value, String> {

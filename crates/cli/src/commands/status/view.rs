@@ -87,6 +87,7 @@ impl Mounted {
         let mut state = match self.state.as_str() {
             "silent" => format!("DOES NOT ANSWER: {}", self.why.as_deref().unwrap_or("no reason known")),
             "unknown" => "its process is gone, or another user's".into(),
+            "detached" => "detached; it ends when the last open file is closed".into(),
             "closing" => "unmounted; what is not in the store yet is on its way".into(),
             other => format!("{other}, {}", if self.read_only { "read-only" } else { "read-write" }),
         };

@@ -74,7 +74,7 @@ fn a_pid_used_again_by_another_process_is_stale() {
 fn an_unreadable_record_is_kept_while_its_process_lives() {
     let home = tempfile::tempdir().unwrap();
     let registry = Registry::at(&home.path().join("stoa"));
-    registry.make().unwrap();
+    registry.prepare().unwrap();
     fs::write(registry.path(std::process::id(), "json"), "{\"mount").unwrap();
     assert!(registry.list().is_empty());
     assert_eq!(names(&registry.dir).len(), 1);
