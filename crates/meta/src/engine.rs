@@ -33,6 +33,7 @@ use object_store::ObjectStore;
 use pending::{Pending, Transaction};
 use read::Cached;
 use siphasher::sip::SipHasher13;
+use std::collections::HashSet;
 use std::hash::Hasher;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -69,6 +70,8 @@ struct Inner {
     locks: Locks,
     cached: Cached,
     hash_key: [u8; 16],
+    /// Unlinked inodes that nobody uses any more and that are not removed yet.
+    abandoned: parking_lot::Mutex<HashSet<Ino>>,
     /// Held by the commit under way.
     committing: tokio::sync::Mutex<()>,
     /// Held by the round of care under way.
@@ -132,6 +135,7 @@ impl Engine {
             locks: Locks::new(),
             cached: Cached::new(options.memory_bytes_max / 2),
             hash_key: options.hash_key,
+            abandoned: parking_lot::Mutex::default(),
             committing: tokio::sync::Mutex::new(()),
             caring: Arc::default(),
             moving: tokio::sync::Mutex::new(()),

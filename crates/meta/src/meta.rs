@@ -142,6 +142,8 @@ pub trait Meta: std::fmt::Debug + Send + Sync + 'static {
     async fn rmdir(&self, parent: Ino, name: &Name) -> Result<Linked>;
     /// See [`stoa_vfs::Vfs::rename`]. Returns what was replaced.
     async fn rename(&self, parent: Ino, name: &Name, to: Ino, new_name: &Name, mode: RenameMode) -> Result<Option<Linked>>;
+    /// Says that nobody uses an inode without names any more: from now on it is stale, and [`Meta::reap`] is to remove it.
+    fn abandon(&self, ino: Ino);
     /// Removes an inode without names and everything it had. Does nothing to one that has a name, or is gone.
     async fn reap(&self, ino: Ino) -> Result<()>;
     /// Inodes without names, left by a mount that ended without reaping them.
@@ -181,6 +183,9 @@ pub trait Meta: std::fmt::Debug + Send + Sync + 'static {
 
     /// Returns once every transaction that was done before the call is durable.
     async fn commit(&self) -> Result<()>;
+    /// # Errors
+    /// Why nothing can be changed any more, if so.
+    fn check(&self) -> Result<()>;
     /// Transactions done and not durable yet.
     fn uncommitted(&self) -> u64;
     /// What the volume holds, with every transaction counted in.

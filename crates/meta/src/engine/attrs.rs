@@ -13,6 +13,9 @@ impl Inner {
     pub(super) async fn change_attributes(self: &Arc<Self>, ino: Ino, change: &ChangeAttr) -> Result<Attr> {
         self.admit().await?;
         let _locked = self.locks.exclusive(&[ino]).await;
+        if *change == ChangeAttr::default() {
+            return Ok(self.locked_inode(ino).await?.attr(ino));
+        }
         let before = self.locked_inode(ino).await?;
         let mut inode = (*before).clone();
         let mut changing = Changing::default();

@@ -108,7 +108,7 @@ impl Inner {
         }
     }
 
-    fn stop_writing(&self, error: &Error) {
+    pub(super) fn stop_writing(&self, error: &Error) {
         if self.stopped.set(error.clone()).is_ok() {
             tracing::error!(%error, "the volume takes no more changes; mount it again");
         }

@@ -18,17 +18,31 @@ const HELD_MAX: usize = 8192;
 const PAGE: usize = 64;
 
 /// All extents of one file, by the offset after them. Changed only under the exclusive lock of the inode.
-#[derive(Debug, Default)]
-pub(super) struct Held(Mutex<BTreeMap<u64, Extent>>);
+pub(super) type ByEnd = Mutex<BTreeMap<u64, Extent>>;
+
+/// What the cache holds of a file.
+#[derive(Debug, Clone)]
+pub(super) struct Held {
+    /// None for a file that has too many.
+    extents: Option<Arc<ByEnd>>,
+    /// Bytes, when it was put into the cache.
+    weight: u64,
+}
+
+impl Held {
+    fn new(extents: Option<Arc<ByEnd>>) -> Self {
+        let weight = extents.as_ref().map_or(0, |extents| extents.lock().values().map(extent_bytes).sum());
+        Self { extents, weight: 64 + weight }
+    }
+}
 
 /// Weighs what the cache holds by its bytes.
 #[derive(Debug, Clone)]
 pub(super) struct Weigh;
 
-impl quick_cache::Weighter<Ino, Option<Arc<Held>>> for Weigh {
-    fn weight(&self, _: &Ino, held: &Option<Arc<Held>>) -> u64 {
-        let extents = held.as_ref().map_or(0, |held| held.0.lock().values().map(extent_bytes).sum());
-        64 + extents
+impl quick_cache::Weighter<Ino, Held> for Weigh {
+    fn weight(&self, _: &Ino, held: &Held) -> u64 {
+        held.weight
     }
 }
 
@@ -63,7 +77,7 @@ impl Inner {
             return Ok(Vec::new());
         }
         if let Some(held) = self.held(ino).await? {
-            let held = held.0.lock();
+            let held = held.lock();
             let from_start = held.range(range.start + 1..).map(|(_, extent)| extent);
             return Ok(from_start.take_while(|extent| extent.offset < range.end).cloned().collect());
         }
@@ -89,9 +103,9 @@ impl Inner {
     }
 
     /// All extents of a file, if it has not too many to hold.
-    async fn held(&self, ino: Ino) -> Result<Option<Arc<Held>>> {
+    async fn held(&self, ino: Ino) -> Result<Option<Arc<ByEnd>>> {
         if let Some(held) = self.cached.extents.get(&ino) {
-            return Ok(held);
+            return Ok(held.extents);
         }
         let (start, end) = RecordKey::all_about(b'e', ino.0);
         let records = self.scan(start..end, HELD_MAX + 1).await?;
@@ -102,33 +116,35 @@ impl Inner {
                 .into_iter()
                 .map(|(key, value)| extent_of(ino, &key, value).map(|extent| (extent.end(), extent)))
                 .collect();
-            Some(Arc::new(Held(Mutex::new(extents?))))
+            Some(Arc::new(Mutex::new(extents?)))
         };
-        self.cached.extents.insert(ino, held.clone());
+        self.cached.extents.insert(ino, Held::new(held.clone()));
         Ok(held)
     }
 
     /// A file that was just made has no extents; nobody needs to look.
     pub(super) fn hold_none(&self, ino: Ino) {
-        self.cached.extents.insert(ino, Some(Arc::default()));
+        self.cached.extents.insert(ino, Held::new(Some(Arc::default())));
     }
 
     /// Brings what is held of a file up to an edit that was done.
     pub(super) fn hold_edited(&self, ino: Ino, edit: &Edit) {
-        let Some(held) = self.cached.extents.get(&ino) else { return };
-        let Some(held) = held else { return };
+        let Some(Held { extents: Some(extents), mut weight }) = self.cached.extents.get(&ino) else { return };
         let len = {
-            let mut held = held.0.lock();
+            let mut held = extents.lock();
             for extent in edit.removed() {
-                held.remove(&extent.end());
+                if let Some(removed) = held.remove(&extent.end()) {
+                    weight = weight.saturating_sub(extent_bytes(&removed));
+                }
             }
             for extent in edit.added() {
+                weight += extent_bytes(extent);
                 held.insert(extent.end(), extent.clone());
             }
             held.len()
         };
-        // Inserted again, so that it is weighed again.
-        self.cached.extents.insert(ino, (len <= HELD_MAX).then_some(held));
+        let held = if len <= HELD_MAX { Held { extents: Some(extents), weight } } else { Held::new(None) };
+        self.cached.extents.insert(ino, held);
     }
 }
 

@@ -44,7 +44,7 @@ impl Inner {
         let ino = self.pending.next_ino();
         let mut attr = self.new_inode(&mut changing, ino, caller, (parent, &directory), make, Timestamp::now()).await?;
         let inode = self.inode_in(&changing, ino).await?;
-        changing.put_inode(ino, Inode { nlink: 0, ..(*inode).clone() });
+        changing.put_inode(ino, Inode { nlink: 0, flags: inode.flags | Inode::LINKABLE, ..(*inode).clone() });
         changing.transaction.put(&RecordKey::Orphan(ino), Bytes::from_static(&[1]));
         attr.nlink = 0;
         self.hold_none(ino);
@@ -63,6 +63,9 @@ impl Inner {
     ) -> Result<Attr> {
         let kind = kind_of(&make.node);
         let (rdev, target) = match &make.node {
+            Node::Special { kind: Kind::Regular | Kind::Directory | Kind::Symlink, .. } => {
+                return Err(FileError::Invalid("not a special kind of file").into());
+            }
             Node::Symlink(target) if target.is_empty() => return Err(FileError::NotFound.into()),
             Node::Symlink(target) if target.len() > TARGET_MAX => return Err(FileError::NameTooLong.into()),
             Node::Symlink(target) => (0, target.clone()),
@@ -107,6 +110,7 @@ impl Inner {
         make: &Make,
     ) -> Result<()> {
         if inode.kind == Kind::Symlink {
+            inode.mode = 0o777;
             return Ok(());
         }
         let default = if directory.flags & Inode::DEFAULT_ACL == 0 {
@@ -116,7 +120,7 @@ impl Inner {
         };
         let default = default.map(|value| Acl::parse(&value)).transpose()?.flatten();
         let Some(default) = default else {
-            inode.mode &= !make.umask;
+            inode.mode &= !(make.umask & 0o777);
             return Ok(());
         };
         let inherited = default.inherit(inode.mode, inode.kind == Kind::Directory);

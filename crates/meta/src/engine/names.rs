@@ -92,8 +92,14 @@ impl Inner {
         let _locked = self.locks.exclusive(&[ino, parent]).await;
         self.live_directory(parent).await?;
         let inode = self.locked_inode(ino).await?;
+        if self.locked_find(parent, name).await?.is_some() {
+            return Err(FileError::Exists.into());
+        }
         if inode.kind == Kind::Directory {
             return Err(FileError::NotPermitted.into());
+        }
+        if inode.is_unlinked() && inode.flags & Inode::LINKABLE == 0 {
+            return Err(FileError::NotFound.into());
         }
         if inode.nlink >= LINKS_MAX {
             return Err(FileError::TooManyLinks.into());
@@ -104,7 +110,8 @@ impl Inner {
         if inode.is_unlinked() {
             changing.transaction.remove(&RecordKey::Orphan(ino));
         }
-        let inode = Inode { nlink: inode.nlink + 1, ctime: now, ..(*inode).clone() };
+        let flags = inode.flags & !Inode::LINKABLE;
+        let inode = Inode { nlink: inode.nlink + 1, flags, ctime: now, ..(*inode).clone() };
         let attr = inode.attr(ino);
         changing.put_inode(ino, inode);
         self.resize(&mut changing, parent, 1, 0, now).await?;

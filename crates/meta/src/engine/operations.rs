@@ -45,6 +45,9 @@ impl Meta for Engine {
     async fn rename(&self, parent: Ino, name: &Name, to: Ino, new_name: &Name, mode: RenameMode) -> Result<Option<Linked>> {
         self.0.rename_name(parent, name, to, new_name, mode).await
     }
+    fn abandon(&self, ino: Ino) {
+        self.0.abandoned.lock().insert(ino);
+    }
     async fn reap(&self, ino: Ino) -> Result<()> {
         self.0.reap_inode(ino).await
     }
@@ -99,6 +102,9 @@ impl Meta for Engine {
 
     async fn commit(&self) -> Result<()> {
         self.0.commit_all().await
+    }
+    fn check(&self) -> Result<()> {
+        self.0.check_writable()
     }
     fn uncommitted(&self) -> u64 {
         self.0.uncommitted()

@@ -119,7 +119,7 @@ impl Inner {
         loop {
             self.admit().await?;
             let _locked = self.locks.exclusive(&[ino]).await;
-            let inode = match self.locked_inode(ino).await {
+            let inode = match self.stored_inode(ino).await {
                 Err(crate::Error::File(FileError::Stale)) => return Ok(()),
                 inode => inode?,
             };
@@ -145,6 +145,7 @@ impl Inner {
             changing.remove_inode(ino);
             self.finish(changing);
             self.cached.extents.remove(&ino);
+            self.abandoned.lock().remove(&ino);
             return Ok(());
         }
     }

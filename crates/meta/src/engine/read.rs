@@ -21,8 +21,8 @@ pub(super) struct Cached {
     pub(super) inodes: Cache<Ino, Arc<Inode>>,
     /// By directory and hash; an empty bucket is a name that is known not to exist.
     pub(super) buckets: Cache<(Ino, u64), Arc<Bucket>>,
-    /// Complete lists of extents; `None` for a file that has too many.
-    pub(super) extents: Cache<Ino, Option<Arc<super::extents::Held>>, super::extents::Weigh>,
+    /// Complete lists of extents.
+    pub(super) extents: Cache<Ino, super::extents::Held, super::extents::Weigh>,
 }
 
 impl Cached {
@@ -43,8 +43,16 @@ impl Inner {
         let key = key.encode();
         match self.pending.get(&key) {
             Some(value) => Ok(value),
-            None => self.kv.get(&key).await,
+            None => self.noticed(self.kv.get(&key).await),
         }
+    }
+
+    /// A read can be the first to hear that a newer owner shut this one out.
+    fn noticed<T>(&self, read: Result<T>) -> Result<T> {
+        if let Err(error @ Error::Fenced) = &read {
+            self.stop_writing(error);
+        }
+        read
     }
 
     /// Up to `count` records of `range`, in order, with pending changes. What is in the range must be locked against changes.
@@ -52,7 +60,7 @@ impl Inner {
         let pending = self.pending.range(&range);
         // Every pending removal can hide a stored record.
         let removals = pending.values().filter(|value| value.is_none()).count();
-        let stored = self.kv.scan(range, count.saturating_add(removals)).await?;
+        let stored = self.noticed(self.kv.scan(range, count.saturating_add(removals)).await)?;
         let mut records = Vec::with_capacity(stored.len());
         let mut pending = pending.into_iter().peekable();
         for (key, value) in stored {
@@ -93,7 +101,7 @@ impl Inner {
     /// An inode that exists. Does not lock; the caller either holds its lock or can live with one that just changed.
     pub(super) async fn inode(&self, ino: Ino) -> Result<Arc<Inode>> {
         if let Some(inode) = self.cached.inodes.get(&ino) {
-            return Ok(inode);
+            return self.in_use(ino, inode);
         }
         let _unchanged = self.locks.shared(&[ino]).await;
         self.locked_inode(ino).await
@@ -101,6 +109,18 @@ impl Inner {
 
     /// An inode that exists, whose lock the caller holds.
     pub(super) async fn locked_inode(&self, ino: Ino) -> Result<Arc<Inode>> {
+        self.in_use(ino, self.stored_inode(ino).await?)
+    }
+
+    fn in_use(&self, ino: Ino, inode: Arc<Inode>) -> Result<Arc<Inode>> {
+        if inode.is_unlinked() && self.abandoned.lock().contains(&ino) {
+            return Err(stoa_vfs::Error::Stale.into());
+        }
+        Ok(inode)
+    }
+
+    /// Like [`Inner::locked_inode`], also one that is only waiting to be removed.
+    pub(super) async fn stored_inode(&self, ino: Ino) -> Result<Arc<Inode>> {
         if let Some(inode) = self.cached.inodes.get(&ino) {
             return Ok(inode);
         }

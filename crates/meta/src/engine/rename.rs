@@ -34,6 +34,7 @@ impl Inner {
         loop {
             let from = Place { parent, name, found: self.find(parent, name).await? };
             let target = Place { parent: to, name: new_name, found: self.find(to, new_name).await? };
+            self.check_places(&from, &target, mode).await?;
             // Directories that change their parents can make a loop together: one at a time.
             let moves_directory = parent != to && (from.is_directory() || target.is_directory());
             let _alone = if moves_directory { Some(self.moving.lock().await) } else { None };
@@ -51,6 +52,19 @@ impl Inner {
         }
     }
 
+    /// What can be refused from the names alone, in the order of Linux (`vfs_rename`).
+    async fn check_places(&self, from: &Place<'_>, target: &Place<'_>, mode: RenameMode) -> Result<()> {
+        let is_directory = async |ino| self.inode(ino).await.map(|inode| inode.kind == Kind::Directory);
+        if !is_directory(from.parent).await? || (from.found.is_some() && !is_directory(target.parent).await?) {
+            return Err(FileError::NotDirectory.into());
+        }
+        match (from.found, mode, target.found) {
+            (None, ..) | (_, RenameMode::Exchange, None) => Err(FileError::NotFound.into()),
+            (_, RenameMode::NoReplace, Some(_)) => Err(FileError::Exists.into()),
+            _ => Ok(()),
+        }
+    }
+
     /// A directory must not go below itself, nor, in an exchange, the other one.
     async fn check_no_loop(&self, from: &Place<'_>, target: &Place<'_>, mode: RenameMode) -> Result<()> {
         if let Some((ino, Kind::Directory)) = from.found
@@ -63,8 +77,7 @@ impl Inner {
         {
             return Err(match mode {
                 RenameMode::Exchange => FileError::Invalid("a directory can't be moved into itself"),
-                RenameMode::NoReplace => FileError::Exists,
-                RenameMode::Replace => FileError::NotEmpty,
+                RenameMode::Replace | RenameMode::NoReplace => FileError::NotEmpty,
             }
             .into());
         }
@@ -90,8 +103,6 @@ impl Inner {
         let mut changing = Changing::default();
         let now = Timestamp::now();
         let replaced = match (mode, target.found) {
-            (RenameMode::NoReplace, Some(_)) => return Err(FileError::Exists.into()),
-            (RenameMode::Exchange, None) => return Err(FileError::NotFound.into()),
             (_, Some(other)) if other.0 == moved.0 => return Ok(None),
             (RenameMode::Exchange, Some(other)) => {
                 self.exchange(&mut changing, (from, moved), (target, other), now).await?;

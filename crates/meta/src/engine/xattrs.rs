@@ -67,9 +67,7 @@ impl Inner {
         mode: XattrMode,
         clear_setgid: bool,
     ) -> Result<()> {
-        if name.is_empty() || name.len() > NAME_MAX {
-            return Err(FileError::Invalid("the name of an attribute has 1 to 255 bytes").into());
-        }
+        check_name(name)?;
         if value.len() > VALUE_MAX {
             return Err(FileError::ValueTooLarge.into());
         }
@@ -120,9 +118,24 @@ impl Inner {
     }
 }
 
+/// The namespaces of xattr(7), with a name of 1 to 255 bytes in all.
+fn check_name(name: &[u8]) -> Result<()> {
+    let namespaces: [&[u8]; 3] = [b"user.", b"trusted.", b"security."];
+    let own = namespaces.iter().find_map(|namespace| name.strip_prefix(*namespace));
+    match own {
+        _ if name == ACL_ACCESS || name == ACL_DEFAULT => Ok(()),
+        None => Err(FileError::Unsupported("an attribute of an unknown namespace").into()),
+        Some(own) if own.is_empty() || name.len() > NAME_MAX => {
+            Err(FileError::Invalid("the name of an attribute has 1 to 255 bytes").into())
+        }
+        Some(_) => Ok(()),
+    }
+}
+
 /// The value to keep for an attribute, if any: an ACL is checked, sets the mode, and is not kept when it says no more than a mode.
 fn checked_value(inode: &mut Inode, name: &[u8], value: Bytes, clear_setgid: bool) -> Result<Option<Bytes>> {
     match name {
+        ACL_ACCESS | ACL_DEFAULT if inode.kind == Kind::Symlink => Err(FileError::Unsupported("an ACL of a symbolic link").into()),
         ACL_ACCESS => {
             let Some(acl) = Acl::parse(&value)? else { return Ok(None) };
             inode.mode = (inode.mode & !0o777) | acl.mode_from_acl();

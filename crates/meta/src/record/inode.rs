@@ -35,7 +35,8 @@ pub struct Inode {
     pub ctime: Timestamp,
     /// Creation.
     pub btime: Timestamp,
-    /// Which extended attributes exist at all, so that asking for others costs nothing: [`Inode::XATTR`] and so on.
+    /// Which extended attributes exist at all, so that asking for others costs nothing: [`Inode::XATTR`] and so on; and
+    /// [`Inode::LINKABLE`].
     pub flags: u8,
     /// The target of a symbolic link.
     pub target: Bytes,
@@ -50,6 +51,8 @@ impl Inode {
     pub const DEFAULT_ACL: u8 = 4;
     /// One of them is `security.capability`.
     pub const CAPABILITY: u8 = 8;
+    /// It was made without a name, and can still get one.
+    pub const LINKABLE: u8 = 16;
 
     /// What `stat` shows of it.
     #[must_use]

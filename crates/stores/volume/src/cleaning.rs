@@ -80,7 +80,7 @@ pub(crate) async fn run(volume: Weak<Volume>) {
         tokio::time::sleep(INTERVAL).await;
         let Some(volume) = volume.upgrade() else { return };
         let commits = volume.commits.load(Ordering::Relaxed);
-        if commits == seen || volume.is_read_only() || volume.log.check().is_err() {
+        if commits == seen || volume.is_read_only() || volume.check().is_err() {
             continue;
         }
         seen = commits;

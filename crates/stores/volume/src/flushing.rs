@@ -76,7 +76,7 @@ impl Volume {
 
     /// Makes everything durable that was done before.
     pub(crate) async fn sync_all(&self) -> Result<()> {
-        self.log.check()?;
+        self.check()?;
         self.flush_files(self.files.all_dirty()).await?;
         self.commit().await
     }
@@ -126,7 +126,7 @@ pub(crate) async fn run(volume: Weak<Volume>) {
         }
         if let Err(error) = volume.flush_due(pressed).await {
             volume.note(&error);
-            if volume.log.check().is_err() {
+            if volume.check().is_err() {
                 return;
             }
         }

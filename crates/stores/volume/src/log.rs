@@ -16,9 +16,11 @@ pub(crate) use pack::inline_extents;
 use crate::defragment::Fragmented;
 use crate::file::{File, Frozen};
 use crate::segment::Builder;
+use futures::FutureExt;
 use object_store::ObjectStore;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::Arc;
 use stoa_meta::{FileUpdate, Meta, NewSegment, SegmentId};
@@ -119,9 +121,16 @@ impl Log {
             fragmented: Fragmented::default(),
         });
         let (packed, to_publish) = mpsc::channel(UPLOADS_MAX);
-        let pack = tokio::spawn(Arc::clone(&log).pack_all(packed));
-        let publish = tokio::spawn(Arc::clone(&log).publish_all(to_publish));
+        let pack = tokio::spawn(Arc::clone(&log).guard(Arc::clone(&log).pack_all(packed)));
+        let publish = tokio::spawn(Arc::clone(&log).guard(Arc::clone(&log).publish_all(to_publish)));
         (log, vec![pack, publish])
+    }
+
+    /// Contains a panic of a task: nobody must wait for ever for what it no longer does.
+    async fn guard(self: Arc<Self>, task: impl Future<Output = ()>) {
+        if AssertUnwindSafe(task).catch_unwind().await.is_err() {
+            self.fail(Error::Io("a task of the log panicked; its message is in the log".into()));
+        }
     }
 
     /// Puts a layer of a file into the queue. To keep the order of a file's layers, its state is locked meanwhile. The queue

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use stoa_cache::ReadAhead;
 use stoa_meta::ChangeAttr;
 use stoa_vfs::{
-    Allocate, Attr, CachePolicy, Caller, Cookie, DirPage, Entry, Handle, Ino, Kind, Make, Name, OpenFlags, RenameMode, Result,
+    Allocate, Attr, CachePolicy, Caller, Cookie, DirPage, Entry, Error, Handle, Ino, Kind, Make, Name, OpenFlags, RenameMode, Result,
     Seek, SetAttr, SetTime, StatFs, Timestamp, Vfs, XattrMode,
 };
 
@@ -25,7 +25,7 @@ const ATIME_OLD_SECS: i64 = 24 * 3600;
 
 impl Volume {
     /// Hands an entry out: a reference.
-    fn entry(&self, attr: Attr) -> Result<Entry> {
+    fn hand_out(&self, attr: Attr) -> Result<Entry> {
         self.references.add(attr.ino);
         Ok(Entry { attr: self.seen(attr)? })
     }
@@ -51,6 +51,7 @@ impl Volume {
     /// Removes inodes that nobody can reach any more, in the background: a large file takes a while.
     fn reap(&self, ino: Ino) {
         self.files.drop_file(ino);
+        self.meta.abandon(ino);
         let meta = Arc::clone(&self.meta);
         tokio::spawn(async move {
             if let Err(error) = meta.reap(ino).await {
@@ -91,7 +92,11 @@ impl Vfs for Volume {
     }
 
     async fn lookup(&self, parent: Ino, name: &Name) -> Result<Entry> {
-        self.entry(self.meta.lookup(parent, name).await?)
+        self.hand_out(self.meta.lookup(parent, name).await?)
+    }
+
+    async fn entry(&self, ino: Ino) -> Result<Entry> {
+        self.hand_out(self.meta.attr(ino).await?)
     }
 
     fn forget(&self, ino: Ino, count: u64) {
@@ -138,12 +143,12 @@ impl Vfs for Volume {
 
     async fn make(&self, caller: Caller, parent: Ino, name: &Name, make: &Make) -> Result<Entry> {
         self.check_writable()?;
-        self.entry(self.meta.make(caller, parent, name, make).await?)
+        self.hand_out(self.meta.make(caller, parent, name, make).await?)
     }
 
     async fn make_unnamed(&self, caller: Caller, parent: Ino, make: &Make) -> Result<Entry> {
         self.check_writable()?;
-        let entry = self.entry(self.meta.make_unnamed(caller, parent, make).await?)?;
+        let entry = self.hand_out(self.meta.make_unnamed(caller, parent, make).await?)?;
         self.references.unlinked(entry.attr.ino);
         Ok(entry)
     }
@@ -152,7 +157,7 @@ impl Vfs for Volume {
         self.check_writable()?;
         let attr = self.meta.link(ino, parent, name).await?;
         self.references.linked(ino);
-        self.entry(attr)
+        self.hand_out(attr)
     }
 
     async fn unlink(&self, parent: Ino, name: &Name) -> Result<()> {
@@ -192,7 +197,7 @@ impl Vfs for Volume {
         let mut page = self.meta.readdir(dir, after, count, attributes).await?;
         for entry in &mut page.entries {
             if let Some(entry) = &mut entry.entry {
-                *entry = self.entry(entry.attr.clone())?;
+                *entry = self.hand_out(entry.attr.clone())?;
             }
         }
         if after == Cookie::START {
@@ -213,7 +218,7 @@ impl Vfs for Volume {
             }
         }
         self.references.add(ino);
-        Ok(self.handles.add(Open { file, read_ahead: Mutex::new(ReadAhead::new(self.read_ahead_max())) }))
+        Ok(self.handles.add(Open { file, writable: flags.write, read_ahead: Mutex::new(ReadAhead::new(self.read_ahead_max())) }))
     }
 
     async fn flush(&self, _ino: Ino, handle: Handle) -> Result<()> {
@@ -245,6 +250,9 @@ impl Vfs for Volume {
 
     async fn write(&self, ino: Ino, handle: Handle, offset: u64, data: Bytes, clear_privileges: bool) -> Result<()> {
         let open = self.handles.get(handle)?;
+        if !open.writable {
+            return Err(Error::BadHandle);
+        }
         if clear_privileges {
             self.clear_privileges(ino).await?;
         }
@@ -252,8 +260,11 @@ impl Vfs for Volume {
     }
 
     async fn fsync(&self, ino: Ino) -> Result<()> {
-        self.log.check()?;
-        let Some(file) = self.files.find(ino) else { return self.commit().await };
+        self.check()?;
+        let Some(file) = self.files.find(ino) else {
+            self.meta.attr(ino).await?;
+            return self.commit().await;
+        };
         self.publish_file(&file).await?;
         self.commit().await?;
         Self::take_error(&file)

@@ -166,7 +166,7 @@ impl Volume {
                 self.stop_tasks();
                 return Err(Error::Fenced(reason));
             }
-            self.log.check().map_err(|error| Error::Io(error.to_string()))?;
+            self.check().map_err(|error| Error::Io(error.to_string()))?;
             tracing::warn!(%error, "not everything is in the store yet; trying again");
             tokio::time::sleep(self.commit_interval).await;
         }
@@ -207,7 +207,7 @@ impl Volume {
     }
 
     fn fenced(&self) -> Option<String> {
-        match self.log.check() {
+        match self.check() {
             Err(error @ stoa_vfs::Error::Fenced) => Some(error.to_string()),
             _ => None,
         }
@@ -227,7 +227,14 @@ impl Volume {
         if self.read_only {
             return Err(stoa_vfs::Error::ReadOnly);
         }
-        self.log.check()
+        self.check()
+    }
+
+    /// # Errors
+    /// Why nothing can get into the store any more, if so.
+    pub(crate) fn check(&self) -> stoa_vfs::Result<()> {
+        self.log.check()?;
+        Ok(self.meta.check()?)
     }
 
     /// Keeps a failure for `stoa status`.

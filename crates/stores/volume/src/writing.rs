@@ -31,6 +31,7 @@ pub(crate) struct Handles {
 #[derive(Debug)]
 pub(crate) struct Open {
     pub(crate) file: Arc<File>,
+    pub(crate) writable: bool,
     pub(crate) read_ahead: Mutex<ReadAhead>,
 }
 
@@ -69,6 +70,9 @@ impl Volume {
         let len = u64::try_from(data.len()).unwrap_or(u64::MAX);
         if offset.checked_add(len).is_none_or(|end| end > SIZE_MAX) {
             return Err(Error::TooLarge);
+        }
+        if len == 0 {
+            return Ok(());
         }
         let reservation = match self.budget.try_reserve(len) {
             Some(reservation) => reservation,
@@ -121,9 +125,7 @@ impl Volume {
         match how {
             Allocate::Collapse | Allocate::Insert => return self.shift_file(file, offset, len, how).await,
             Allocate::Reserve { keep_size } => {
-                if !keep_size {
-                    self.change_layer(file, |state, _| state.grow(end)).await;
-                }
+                self.change_layer(file, |state, _| if !keep_size { state.grow(end) }).await;
             }
             Allocate::PunchHole => self.make_hole(file, offset, end, true).await,
             Allocate::Zero { keep_size } => self.make_hole(file, offset, end, keep_size).await,

@@ -13,7 +13,7 @@ mod op;
 mod seek;
 mod snapshot;
 
-pub use apply::{Outcome, State, apply};
+pub use apply::{AttrView, Outcome, State, apply};
 pub use differential::{differential, differential_with};
 pub use generate::Script;
 pub use op::{Op, Path};

@@ -68,16 +68,22 @@ pub enum Outcome {
 /// The attributes that are the same on every store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttrView {
-    kind: Kind,
-    mode: u32,
-    nlink: u32,
-    uid: u32,
-    gid: u32,
-    rdev: u32,
+    /// What it is.
+    pub kind: Kind,
+    /// Permission bits.
+    pub mode: u32,
+    /// Names.
+    pub nlink: u32,
+    /// Owner.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+    /// Device number.
+    pub rdev: u32,
     /// Of anything but a directory.
-    size: Option<u64>,
+    pub size: Option<u64>,
     /// Where the script set it.
-    mtime: Option<Timestamp>,
+    pub mtime: Option<Timestamp>,
 }
 
 impl AttrView {

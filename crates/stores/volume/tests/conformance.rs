@@ -1,0 +1,15 @@
+//! The suite that every store passes, on a volume over an object store in memory.
+
+use object_store::memory::InMemory;
+use std::sync::Arc;
+use stoa_vfs::Vfs;
+use stoa_volume::{FormatOptions, OpenOptions, Owner, Volume};
+
+async fn volume() -> Arc<dyn Vfs> {
+    let store = Arc::new(InMemory::new());
+    stoa_volume::format(store.clone(), &FormatOptions::default()).await.unwrap();
+    let owner = Owner { host: "test".into(), boot_id: "test".into(), pid: 1, pid_started: 1, purpose: "test".into() };
+    Volume::open(store, OpenOptions::new(owner)).await.unwrap()
+}
+
+stoa_conformance::conformance_tests!(volume);
