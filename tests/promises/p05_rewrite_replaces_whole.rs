@@ -36,7 +36,7 @@ fn rewrite(dir: &Path, after: u64) -> u64 {
 
 /// A content that says which it is, of a length of its own: inline, or of several frames.
 pub(crate) fn version(number: u64) -> Vec<u8> {
-    let len = if number % 3 == 0 { 900 } else { 150_000 + usize::try_from(number % 1000).unwrap_or(0) * 97 };
+    let len = if number.is_multiple_of(3) { 900 } else { 150_000 + usize::try_from(number % 1000).unwrap_or(0) * 97 };
     let mut bytes = number.to_le_bytes().to_vec();
     bytes.extend(content::bytes(number, len));
     bytes

@@ -1,5 +1,5 @@
 //! 10. A bit flipped in a stored segment is never returned as data: the read fails with EIO, the rest stays readable, and
-//! `stoa fsck --data` names the object.
+//!     `stoa fsck --data` names the object.
 
 use anyhow::{Context, Result, ensure};
 use std::fs::File;

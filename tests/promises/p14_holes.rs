@@ -1,5 +1,5 @@
 //! 14. Holes: SEEK_HOLE and SEEK_DATA never pass over data, punched ranges read as zeros and give their space back, and
-//! `cp --sparse` sees what is there.
+//!     `cp --sparse` sees what is there.
 
 use anyhow::{Context, Result, ensure};
 use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};

@@ -91,8 +91,11 @@ fn p15_directories_of_many_entries() -> Result<()> {
     })
 }
 
+/// A name, and the place after it.
+type Placed = (String, u64);
+
 /// Names, each once, with the place after each.
-fn listed(dir: &Path) -> Result<(BTreeSet<String>, Vec<(String, u64)>)> {
+fn listed(dir: &Path) -> Result<(BTreeSet<String>, Vec<Placed>)> {
     let places = read_on(&opened(dir)?)?;
     let names: BTreeSet<String> = places.iter().map(|(name, _)| name.clone()).collect();
     ensure!(names.len() == places.len(), "{} entries were listed twice", places.len() - names.len());
@@ -100,7 +103,7 @@ fn listed(dir: &Path) -> Result<(BTreeSet<String>, Vec<(String, u64)>)> {
 }
 
 /// From a place noted before the remount, the listing goes on with what followed, though entries before it are gone.
-fn seek_back(dir: &Path, places: &[(String, u64)]) -> Result<()> {
+fn seek_back(dir: &Path, places: &[Placed]) -> Result<()> {
     let third = places.len() / 3;
     let (Some(read), Some(ahead)) = (places.get(..=third), places.get(third + 1..)) else { bail!("an empty listing") };
     for (name, _) in read.iter().step_by(2).take(100) {
@@ -122,7 +125,7 @@ fn opened(dir: &Path) -> Result<OwnedFd> {
 }
 
 /// The entries from the descriptor's place on, with the place after each.
-fn read_on(directory: &OwnedFd) -> Result<Vec<(String, u64)>> {
+fn read_on(directory: &OwnedFd) -> Result<Vec<Placed>> {
     let mut buffer = [MaybeUninit::uninit(); 32 * 1024];
     let mut entries = RawDir::new(directory, &mut buffer);
     let mut found = Vec::new();

@@ -1,5 +1,5 @@
 //! 17. What is written through a shared mapping is the file's content: for read(2) at once, for a remount after unmount,
-//! over a kill after msync.
+//!     over a kill after msync.
 
 use anyhow::Result;
 use std::fs::File;

@@ -21,13 +21,21 @@ pub struct Setup {
     pub store: StoreKind,
     /// The time it may take.
     pub limit: Duration,
+    /// A plain directory instead of a volume, to compare with.
+    pub local: bool,
 }
 
 impl Setup {
     /// A volume in a local directory, and two minutes.
     #[must_use]
     pub fn new(name: &'static str) -> Self {
-        Self { name, store: StoreKind::Directory, limit: Duration::from_secs(120) }
+        Self { name, store: StoreKind::Directory, limit: Duration::from_secs(120), local: false }
+    }
+
+    /// A plain directory instead of a volume.
+    #[must_use]
+    pub fn local(self) -> Self {
+        Self { local: true, ..self }
     }
 
     /// In another store.
@@ -76,18 +84,18 @@ impl Place {
         let prefix = format!("stoa-{}-", setup.name);
         let mut scratch = tempfile::Builder::new();
         scratch.prefix(&prefix);
-        if let Some(given) = std::env::var_os("STOA_SUITE_DIR") {
-            let scratch = scratch.tempdir_in(&given).with_context(|| format!("STOA_SUITE_DIR={}", given.display()))?;
-            let dir = scratch.path().join("files");
+        let given = std::env::var_os("STOA_SUITE_DIR");
+        let parent = given.clone().or_else(|| std::env::var_os("STOA_SUITE_SCRATCH"));
+        let scratch = match &parent {
+            Some(parent) => scratch.tempdir_in(parent).with_context(|| parent.display().to_string())?,
+            None => scratch.tempdir()?,
+        };
+        let dir = scratch.path().join("files");
+        if given.is_some() || setup.local {
             std::fs::create_dir(&dir)?;
             return Ok(Self { mount: None, store: None, dir, scratch, watch: watch.clone() });
         }
-        let scratch = match std::env::var_os("STOA_SUITE_SCRATCH") {
-            Some(parent) => scratch.tempdir_in(parent)?,
-            None => scratch.tempdir()?,
-        };
         let store = TestStore::start(setup.store, scratch.path(), watch)?;
-        let dir = scratch.path().join("files");
         let mut place = Self { mount: None, store: Some(store), dir, scratch, watch: watch.clone() };
         place.stoa_ok("format", &[])?;
         place.mount(&[])?;

@@ -8,9 +8,11 @@ use crate::shell;
 use crate::tally::Tally;
 use anyhow::Result;
 
+type Check = fn() -> Result<()>;
+
 /// Runs all checks, also after one fails, and the tests of all crates but the suites.
 pub(crate) fn run(tally: &mut Tally) {
-    let checks: [(&str, fn() -> Result<()>); 6] = [
+    let checks: [(&str, Check); 6] = [
         ("formatting", formatting),
         ("clippy", clippy),
         ("layering", layers::check),

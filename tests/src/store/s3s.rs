@@ -38,8 +38,10 @@ impl S3s {
     pub(super) fn trouble(&self, seed: u64, requests: u32) {
         let mut rng = SmallRng::seed_from_u64(seed);
         for _ in 0..requests {
-            let method = if rng.random_bool(0.8) { "PUT" } else { "GET" };
-            let fault = match rng.random_range(0..9) {
+            let reads = rng.random_bool(0.2);
+            let method = if reads { "GET" } else { "PUT" };
+            // No server answers 200 with an error to a GET, whose body is what was asked for.
+            let fault = match rng.random_range(0..if reads { 8 } else { 9 }) {
                 0 => S3Fault::Status(500),
                 1 => S3Fault::Status(503),
                 2 => S3Fault::StatusAfter(500),
@@ -47,8 +49,8 @@ impl S3s {
                 4 => S3Fault::Drop,
                 5 => S3Fault::DropAfter,
                 6 => S3Fault::CutBody,
-                7 => S3Fault::OkWithError,
-                _ => S3Fault::StatusAfter(503),
+                7 => S3Fault::StatusAfter(503),
+                _ => S3Fault::OkWithError,
             };
             self.server.faults.next(method, "", fault);
         }

@@ -1,0 +1,37 @@
+//! Where the figures come from.
+
+use anyhow::Result;
+use std::fs;
+use std::time::Duration;
+use stoa_tests::command::{program, run};
+use stoa_tests::{StoreKind, tools};
+
+/// One paragraph of Markdown: machine, versions, store.
+pub(crate) fn describe(store: StoreKind, options: &str) -> Result<String> {
+    let limit = Duration::from_secs(10);
+    let cpu = fs::read_to_string("/proc/cpuinfo")?;
+    let cpu = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or("unknown");
+    let cores = std::thread::available_parallelism()?;
+    let memory = fs::read_to_string("/proc/meminfo")?;
+    let memory: u64 = memory.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).unwrap_or(0);
+    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease")?;
+    let stoa = run(program(tools::stoa()?).arg("--version"), limit)?;
+    let commit = run(program("git").args(["describe", "--always", "--dirty"]).current_dir(tools::workspace()?), limit)?;
+    let server = match store {
+        StoreKind::Directory => "a directory".to_owned(),
+        StoreKind::S3s => "s3s, in memory, in the process of the benchmark".to_owned(),
+        StoreKind::Versitygw => {
+            let version = run(program(tools::tool("versitygw")?).arg("--version"), limit)?;
+            let version = version.lines().find_map(|line| line.split(':').nth(1)).unwrap_or("").trim().to_owned();
+            format!("versitygw {version}, on the same disk and machine")
+        }
+    };
+    Ok(format!(
+        "{} ({}), Linux {}, {cores} cores of {}, {} GiB of memory; store: {server}; {options}\n",
+        stoa.trim(),
+        commit.trim(),
+        kernel.trim(),
+        cpu.trim_start_matches([':', '\t', ' ']),
+        memory >> 20,
+    ))
+}
