@@ -103,7 +103,7 @@ fn by_type(error: &Error) -> Option<Class> {
 
 fn of_http(error: &HttpError) -> Class {
     let text = redact::chain(error).to_ascii_lowercase();
-    if ["certificate", "tls", "handshake"].iter().any(|word| text.contains(word)) {
+    if ["certificate", "tls", "handshake", "corrupt message"].iter().any(|word| text.contains(word)) {
         return Class::Tls;
     }
     match error.kind() {

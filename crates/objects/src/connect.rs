@@ -4,6 +4,7 @@ mod aws;
 mod azure;
 mod client;
 mod gcs;
+mod uploads;
 
 use crate::{Directory, Error, Health, Limit, Location, Meter, Result, Retry, RetryPolicy};
 use futures::TryStreamExt;
@@ -13,6 +14,7 @@ use object_store::prefix::PrefixStore;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use uploads::Uploads;
 
 /// How to reach a location. Carries no secrets: those come from the places where each provider's own tools look.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,9 +118,9 @@ impl Connected {
 /// [`Error::NoCredentials`], [`Error::BadOption`] for an option that can't be used, and those of [`Directory::open`].
 pub async fn connect(location: &Location, options: &ConnectOptions) -> Result<Connected> {
     let provider: Arc<dyn ObjectStore> = match location {
-        Location::S3 { bucket, .. } => Arc::new(aws::connect(location, bucket, options).await?),
-        Location::Gcs { bucket, .. } => Arc::new(gcs::connect(bucket, options)?),
-        Location::Azure { container, .. } => Arc::new(azure::connect(container, options)?),
+        Location::S3 { bucket, .. } => Arc::new(Uploads::new(aws::connect(location, bucket, options).await?)),
+        Location::Gcs { bucket, .. } => Arc::new(Uploads::new(gcs::connect(bucket, options)?)),
+        Location::Azure { container, .. } => Arc::new(Uploads::new(azure::connect(container, options)?)),
         Location::Memory => Arc::new(InMemory::new()),
         Location::Directory(path) => {
             let path = path.clone();
@@ -158,7 +160,7 @@ pub(crate) fn connect_with_keys(
     let credentials = Arc::new(object_store::StaticCredentialProvider::new(credential));
     let endpoint = options.endpoint.as_deref().map(client::endpoint).transpose()?;
     let provider = aws::build(bucket, endpoint.as_deref(), "us-east-1", options, Some(credentials))?;
-    Ok(Connected::over(prefixed(Arc::new(provider), location), options))
+    Ok(Connected::over(prefixed(Arc::new(Uploads::new(provider)), location), options))
 }
 
 #[cfg(test)]

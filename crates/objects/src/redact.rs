@@ -24,7 +24,7 @@ pub(crate) fn short(text: &str) -> String {
     let text = match (element(text, "Code"), element(text, "Message")) {
         (Some(code), Some(message)) => format!("{code}: {message}"),
         (Some(code), None) => code.to_owned(),
-        _ => text.to_owned(),
+        _ => said(text).to_owned(),
     };
     let words: Vec<String> = text.split_whitespace().map(word).collect();
     let mut line = words.join(" ");
@@ -37,6 +37,13 @@ pub(crate) fn short(text: &str) -> String {
         line.push_str("...");
     }
     line
+}
+
+/// What went wrong with a request, without how the client introduces it (`Error performing GET http://... in 3ms - `).
+fn said(text: &str) -> &str {
+    let after = text.rsplit_once("Error performing ").and_then(|(_, rest)| rest.split_once(" - "));
+    let said = after.map_or(text, |(_, said)| said);
+    said.strip_prefix("HTTP error: ").unwrap_or(said)
 }
 
 /// The content of the first XML element `name` in `text`.

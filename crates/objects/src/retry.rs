@@ -22,6 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tries::Tries;
+pub(crate) use upload::PartRetry;
 
 /// How long, and how often, a failed operation is repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! The S3 provider against the S3 server of this crate: what goes wrong on the way, and what is said about it.
 
+#![allow(clippy::unwrap_used, reason = "the functions that only prepare a test, too")]
+
 use futures::TryStreamExt;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutMode};
@@ -7,7 +9,7 @@ use std::time::Duration;
 use stoa_objects::testing::{S3Fault, S3Server};
 use stoa_objects::{ConnectOptions, Connected, Error, Location, probe};
 
-const PATIENCE: Duration = Duration::from_secs(3);
+const PATIENCE: Duration = Duration::from_secs(1);
 
 fn location() -> Location {
     Location::parse("s3://bucket/prefix").unwrap()
@@ -70,14 +72,7 @@ async fn uploads_survive_lost_answers_and_errors_in_good_ones() {
         let mut upload = connected.store.put_multipart(&key).await.unwrap();
         server.faults.next("PUT", "partNumber=1", fault);
         let parts = [vec![1; 5 << 20], vec![2; 100]].map(|part| upload.put_part(part.into()));
-        if fault != S3Fault::OkWithError {
-            futures::future::try_join_all(parts).await.unwrap();
-        } else {
-            // A part answered so has no tag, and the client refuses it: the upload fails, and nothing is made of it.
-            assert!(futures::future::try_join_all(parts).await.is_err());
-            upload.abort().await.unwrap();
-            continue;
-        }
+        futures::future::try_join_all(parts).await.unwrap();
         server.faults.next("POST", "uploadId", fault);
         upload.complete().await.unwrap_or_else(|error| panic!("{fault:?}: {error}"));
         assert_eq!(connected.store.head(&key).await.unwrap().size, (5 << 20) + 100);

@@ -151,12 +151,7 @@ pub(super) fn delete(layout: &Layout, keys: Vec<Path>) -> Vec<Result<Path>> {
                 key
             }));
         }
-        let synced = touched.iter().try_for_each(|directory| match File::open(directory) {
-            Ok(directory) => directory.sync_all(),
-            // Emptied and removed by another process: the file is gone with it.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(error),
-        });
+        let synced = sync_directories(&touched);
         // Which keys it hits is not known; one error is enough for the caller to delete again.
         if let (Err(error), Some(last)) = (synced, results.last_mut()) {
             *last = Err(errors::of(&Path::default(), error));
@@ -164,6 +159,16 @@ pub(super) fn delete(layout: &Layout, keys: Vec<Path>) -> Vec<Result<Path>> {
     }
     prune(layout, &touched);
     results
+}
+
+/// Makes what was removed from `directories` stay removed.
+fn sync_directories(directories: &BTreeSet<PathBuf>) -> io::Result<()> {
+    directories.iter().try_for_each(|directory| match File::open(directory) {
+        Ok(directory) => directory.sync_all(),
+        // Emptied and removed by another process: the file is gone with it.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    })
 }
 
 /// Removes the file of `key`; says which directory it was in. A missing one is as good as removed.
@@ -214,6 +219,12 @@ pub(super) fn rename(layout: &Layout, from: &Path, to: &Path, create: bool) -> R
         place(layout, &target, || if create { fs::hard_link(&source, &target) } else { fs::rename(&source, &target) })
             .map_err(|error| errors::of_write(to, error))?;
     }
-    // The new name is durable before the old one goes.
-    delete(layout, vec![from.clone()]).into_iter().try_for_each(|result| result.map(|_| ()))
+    if create {
+        // The new name is durable before the old one goes.
+        return delete(layout, vec![from.clone()]).into_iter().try_for_each(|result| result.map(|_| ()));
+    }
+    let left = BTreeSet::from_iter(source.parent().map(PathBuf::from));
+    sync_directories(&left).map_err(|error| errors::of(from, error))?;
+    prune(layout, &left);
+    Ok(())
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(super) fn begin(layout: Arc<Layout>, key: Path) -> Result<Box<dyn MultipartUpload>> {
     layout.file(&key)?;
     let temporary = Temporary::new(&layout).map_err(|error| errors::of_write(&key, error))?;
-    let progress = Progress { parts_open: 0, temporary: Some(Arc::new(temporary)) };
+    let progress = Progress { parts_open: 0, temporary: Some(Arc::new(temporary)), completed: None };
     Ok(Box::new(Upload { layout, key, progress: Arc::new(Mutex::new(progress)), length: 0 }))
 }
 
@@ -31,6 +31,8 @@ struct Progress {
     /// Parts begun that have not been written: an upload with one of them would have a hole.
     parts_open: usize,
     temporary: Option<Arc<Temporary>>,
+    /// Kept for who asks again because the answer was lost.
+    completed: Option<PutResult>,
 }
 
 #[async_trait]
@@ -65,6 +67,9 @@ impl MultipartUpload for Upload {
     async fn complete(&mut self) -> Result<PutResult> {
         let temporary = {
             let progress = self.progress.lock();
+            if let Some(result) = &progress.completed {
+                return Ok(result.clone());
+            }
             if progress.parts_open > 0 {
                 return Err(errors::invalid(format!("{} parts have not been written", progress.parts_open)));
             }
@@ -73,7 +78,9 @@ impl MultipartUpload for Upload {
         let (layout, key) = (Arc::clone(&self.layout), self.key.clone());
         let publishing = tokio::task::spawn_blocking(move || publish(&layout, &key, &temporary, &PutMode::Overwrite));
         let result = publishing.await??;
-        self.progress.lock().temporary = None;
+        let mut progress = self.progress.lock();
+        progress.temporary = None;
+        progress.completed = Some(result.clone());
         Ok(result)
     }
 

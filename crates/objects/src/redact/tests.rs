@@ -15,6 +15,12 @@ fn queries_and_user_info_are_cut_from_urls() {
 }
 
 #[test]
+fn the_introduction_of_the_client_is_left_out() {
+    let text = "Generic S3 error: Error performing list request: Error performing GET http://h:1/b?x in 1ms - HTTP error: refused";
+    assert_eq!(short(text), "refused");
+}
+
+#[test]
 fn long_text_is_cut_at_a_character() {
     let line = short(&"é".repeat(1000));
     assert!(line.len() <= 303, "{}", line.len());

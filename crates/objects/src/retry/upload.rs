@@ -6,7 +6,6 @@ use super::tries::Tries;
 use crate::classify::{Class, classify};
 use async_trait::async_trait;
 use object_store::path::Path;
-use object_store::retry::{RetryContext, RetryFailure, RetryPolicy};
 use object_store::{MultipartUpload, PutMultipartOptions, PutPayload, PutResult, Result, UploadPart};
 use std::fmt;
 use std::sync::Arc;
@@ -19,9 +18,9 @@ pub(super) async fn begin(
     location: &Path,
     opts: PutMultipartOptions,
 ) -> Result<Box<dyn MultipartUpload>> {
-    // A part can't be repeated from here, as a second `put_part` would be another part: the provider repeats it under
-    // this policy, signing it anew.
-    let opts = opts.with_retry_policy(Arc::new(Parts(Arc::clone(core))));
+    // A part can't be repeated from here, as a second `put_part` would be another part: the provider does it.
+    let mut opts = opts;
+    opts.extensions.insert(PartRetry(Arc::clone(core)));
     let mut tag = core.keeps_tags().then(new_tag);
     let mut refused_with_tag = false;
     let mut tries = Tries::new(core, "begin upload of", Some(location));
@@ -99,31 +98,22 @@ impl MultipartUpload for Upload {
     }
 }
 
-/// Our policy, as the provider asks it about parts.
-#[derive(Debug)]
-struct Parts(Arc<Core>);
+/// Our policy, handed down to the provider with the options of an upload.
+#[derive(Debug, Clone)]
+pub(crate) struct PartRetry(Arc<Core>);
 
-#[async_trait]
-impl RetryPolicy for Parts {
-    async fn retry(&self, context: RetryContext) -> bool {
-        let core = &self.0;
-        let limit = match context.failure {
-            RetryFailure::Status(status) => match status.as_u16() {
-                401 | 403 => Some(core.policy.mend),
-                // 200 stands for an error in the body of a successful answer.
-                200 | 408 | 425 | 429 | 500..=599 => core.policy.patience,
-                _ => return false,
-            },
-            _ => core.policy.patience,
-        };
-        let attempt = u32::try_from(context.attempt).unwrap_or(u32::MAX);
-        let pause = core.pause(attempt);
-        core.health.failed(format!("put part: {:?}", context.failure));
-        if limit.is_some_and(|limit| context.elapsed + pause > limit) {
-            return false;
+impl PartRetry {
+    /// Uploads a part of `bytes` bytes with `put`, repeating it under the policy.
+    pub(crate) async fn run<T, F>(&self, location: &Path, bytes: u64, put: impl Fn() -> F) -> Result<T>
+    where
+        F: Future<Output = Result<T>>,
+    {
+        let mut tries = Tries::new(&self.0, "upload part of", Some(location));
+        loop {
+            match self.0.attempt(bytes, put()).await {
+                Ok(part) => return Ok(tries.done(part)),
+                Err(error) => tries.again(error).await?,
+            }
         }
-        let _waiting = core.health.wait();
-        tokio::time::sleep(pause).await;
-        true
     }
 }

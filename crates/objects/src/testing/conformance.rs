@@ -1,5 +1,13 @@
 //! The suite that every provider passes, with or without layers around it. Each check panics where it fails.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a panic is how a check fails"
+)]
+
 use bytes::Bytes;
 use futures::future::join_all;
 use futures::{StreamExt, TryStreamExt};

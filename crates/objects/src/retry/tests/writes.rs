@@ -189,6 +189,7 @@ async fn uploads_deletes_and_renames_survive_lost_answers() {
     upload.put_part("one ".into()).await.unwrap();
     upload.put_part("two".into()).await.unwrap();
     bench.plan.next(Verb::Multipart, "big", Injection::FailBefore);
+    bench.plan.next(Verb::Multipart, "big", Injection::FailAfter);
     upload.complete().await.unwrap();
     assert_eq!(read(bench.store(), "big").await, "one two");
 
