@@ -128,7 +128,8 @@ impl Engine {
         let kv = Kv::open(store, options.memory_bytes_max / 2).await?;
         let superblock = kv.get(&RecordKey::Superblock.encode()).await?;
         let superblock = superblock.ok_or_else(|| Error::Corrupt("the namespace has no superblock".into()))?;
-        let superblock = Superblock::decode(superblock).map_err(|error| Error::Corrupt(format!("superblock: {error}")))?;
+        let superblock =
+            Superblock::decode(superblock).map_err(|error| Error::Corrupt(format!("superblock: {error}")))?;
         Ok(Self(Arc::new(Inner {
             kv,
             pending: Pending::new(superblock),

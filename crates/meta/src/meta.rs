@@ -141,7 +141,14 @@ pub trait Meta: std::fmt::Debug + Send + Sync + 'static {
     /// See [`stoa_vfs::Vfs::rmdir`].
     async fn rmdir(&self, parent: Ino, name: &Name) -> Result<Linked>;
     /// See [`stoa_vfs::Vfs::rename`]. Returns what was replaced.
-    async fn rename(&self, parent: Ino, name: &Name, to: Ino, new_name: &Name, mode: RenameMode) -> Result<Option<Linked>>;
+    async fn rename(
+        &self,
+        parent: Ino,
+        name: &Name,
+        to: Ino,
+        new_name: &Name,
+        mode: RenameMode,
+    ) -> Result<Option<Linked>>;
     /// Says that nobody uses an inode without names any more: from now on it is stale, and [`Meta::reap`] is to remove it.
     fn abandon(&self, ino: Ino);
     /// Removes an inode without names and everything it had. Does nothing to one that has a name, or is gone.

@@ -57,7 +57,9 @@ impl Inner {
         let mut records: std::collections::HashMap<SegmentId, SegmentRecord> = taken
             .new_segments
             .iter()
-            .map(|new| (new.id, SegmentRecord { stored_bytes: new.stored_bytes, data_bytes: new.data_bytes, live_bytes: 0 }))
+            .map(|new| {
+                (new.id, SegmentRecord { stored_bytes: new.stored_bytes, data_bytes: new.data_bytes, live_bytes: 0 })
+            })
             .collect();
         for (segment, change) in &taken.live {
             let record = match records.get(segment) {
@@ -65,12 +67,17 @@ impl Inner {
                 None => self.segment_record(*segment).await?,
             };
             let live_bytes = record.live_bytes.checked_add_signed(*change).ok_or_else(|| {
-                Error::Corrupt(format!("segment {segment} would have {change} more than {} live bytes", record.live_bytes))
+                Error::Corrupt(format!(
+                    "segment {segment} would have {change} more than {} live bytes",
+                    record.live_bytes
+                ))
             })?;
             records.insert(*segment, SegmentRecord { live_bytes, ..record });
         }
-        let mut changes: Changes =
-            records.iter().map(|(segment, record)| (RecordKey::Segment(*segment).encode(), Some(record.encode()))).collect();
+        let mut changes: Changes = records
+            .iter()
+            .map(|(segment, record)| (RecordKey::Segment(*segment).encode(), Some(record.encode())))
+            .collect();
         for segment in &taken.forgotten {
             changes.insert(RecordKey::Segment(*segment).encode(), None);
         }
@@ -79,7 +86,8 @@ impl Inner {
 
     async fn segment_record(&self, segment: SegmentId) -> Result<SegmentRecord> {
         let value = self.kv.get(&RecordKey::Segment(segment).encode()).await?;
-        let value = value.ok_or_else(|| Error::Corrupt(format!("an extent names segment {segment}, which has no record")))?;
+        let value =
+            value.ok_or_else(|| Error::Corrupt(format!("an extent names segment {segment}, which has no record")))?;
         SegmentRecord::decode(value).map_err(|error| Error::Corrupt(format!("segment {segment}: {error}")))
     }
 

@@ -6,6 +6,7 @@ use super::read::extent_of;
 use crate::record::RecordKey;
 use crate::{Content, Error, Extent, Result};
 use parking_lot::Mutex;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -180,8 +181,8 @@ impl Edit {
             return Ok(());
         }
         for extent in inner.touching(self.ino, range).await? {
-            if !self.before.contains_key(&extent.offset) {
-                self.before.insert(extent.offset, extent.clone());
+            if let Entry::Vacant(unseen) = self.before.entry(extent.offset) {
+                unseen.insert(extent.clone());
                 self.after.insert(extent.offset, extent);
             }
         }

@@ -52,7 +52,8 @@ impl Kv {
             garbage_collector_options: None,
             ..Settings::default()
         };
-        let cache = MokaCache::new_with_opts(MokaCacheOptions { max_capacity: cache_bytes, ..MokaCacheOptions::default() });
+        let cache =
+            MokaCache::new_with_opts(MokaCacheOptions { max_capacity: cache_bytes, ..MokaCacheOptions::default() });
         let db = Db::builder(Path::from(FOLDER), Arc::clone(&store))
             .with_settings(settings)
             .with_db_cache(Arc::new(cache), 0)
@@ -132,7 +133,12 @@ impl Snapshot {
 }
 
 fn scan_options() -> ScanOptions {
-    ScanOptions { read_ahead_bytes: SCAN_AHEAD_BYTES, max_fetch_tasks: SCAN_FETCHES, cache_blocks: true, ..ScanOptions::default() }
+    ScanOptions {
+        read_ahead_bytes: SCAN_AHEAD_BYTES,
+        max_fetch_tasks: SCAN_FETCHES,
+        cache_blocks: true,
+        ..ScanOptions::default()
+    }
 }
 
 async fn gather(found: std::result::Result<DbIterator, slatedb::Error>, count: usize) -> Result<Vec<(Key, Bytes)>> {

@@ -14,7 +14,13 @@ use stoa_vfs::{
 const TARGET_MAX: usize = 4095;
 
 impl Inner {
-    pub(super) async fn make_named(self: &Arc<Self>, caller: Caller, parent: Ino, name: &Name, make: &Make) -> Result<Attr> {
+    pub(super) async fn make_named(
+        self: &Arc<Self>,
+        caller: Caller,
+        parent: Ino,
+        name: &Name,
+        make: &Make,
+    ) -> Result<Attr> {
         self.admit().await?;
         let _locked = self.locks.exclusive(&[parent]).await;
         let directory = self.live_directory(parent).await?;

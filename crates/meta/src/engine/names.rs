@@ -77,14 +77,21 @@ impl Inner {
         while let Some((ino, _)) = self.find(parent, name).await? {
             match self.inode(ino).await {
                 Ok(inode) => return Ok(inode.attr(ino)),
-                Err(crate::Error::File(FileError::Stale)) if self.find(parent, name).await?.map(|found| found.0) != Some(ino) => {}
+                Err(crate::Error::File(FileError::Stale))
+                    if self.find(parent, name).await?.map(|found| found.0) != Some(ino) => {}
                 Err(crate::Error::File(FileError::Stale)) => {
-                    return Err(crate::Error::Corrupt(format!("{name:?} in directory {parent} names inode {ino}, which is missing")));
+                    return Err(crate::Error::Corrupt(format!(
+                        "{name:?} in directory {parent} names inode {ino}, which is missing"
+                    )));
                 }
                 Err(error) => return Err(error),
             }
         }
-        if self.inode(parent).await?.kind == Kind::Directory { Err(FileError::NotFound.into()) } else { Err(FileError::NotDirectory.into()) }
+        if self.inode(parent).await?.kind == Kind::Directory {
+            Err(FileError::NotFound.into())
+        } else {
+            Err(FileError::NotDirectory.into())
+        }
     }
 
     pub(super) async fn link_name(self: &Arc<Self>, ino: Ino, parent: Ino, name: &Name) -> Result<Attr> {
@@ -132,7 +139,9 @@ impl Inner {
         loop {
             let Some((ino, kind)) = self.find(parent, name).await? else {
                 let parent = self.inode(parent).await?;
-                return Err(if parent.kind == Kind::Directory { FileError::NotFound } else { FileError::NotDirectory }.into());
+                return Err(
+                    if parent.kind == Kind::Directory { FileError::NotFound } else { FileError::NotDirectory }.into()
+                );
             };
             let _locked = self.locks.exclusive(&[ino, parent]).await;
             if self.locked_find(parent, name).await? != Some((ino, kind)) {
@@ -178,7 +187,14 @@ impl Inner {
     }
 
     /// Adds a name that must be free. The lock of `parent` is held.
-    pub(super) async fn add_name(&self, changing: &mut Changing, parent: Ino, name: &Name, ino: Ino, kind: Kind) -> Result<()> {
+    pub(super) async fn add_name(
+        &self,
+        changing: &mut Changing,
+        parent: Ino,
+        name: &Name,
+        ino: Ino,
+        kind: Kind,
+    ) -> Result<()> {
         let hash = self.hash(name);
         let bucket = self.bucket_in(changing, parent, hash).await?;
         if bucket.find(name).is_some() {
@@ -189,7 +205,14 @@ impl Inner {
     }
 
     /// Makes `name` name this inode, whatever it named. The lock of `parent` is held.
-    pub(super) async fn rename_to(&self, changing: &mut Changing, parent: Ino, name: &Name, ino: Ino, kind: Kind) -> Result<()> {
+    pub(super) async fn rename_to(
+        &self,
+        changing: &mut Changing,
+        parent: Ino,
+        name: &Name,
+        ino: Ino,
+        kind: Kind,
+    ) -> Result<()> {
         let hash = self.hash(name);
         let bucket = self.bucket_in(changing, parent, hash).await?;
         changing.put_bucket(parent, hash, bucket.with(name, ino, kind).ok_or(FileError::NoSpace)?);
@@ -205,7 +228,14 @@ impl Inner {
     }
 
     /// Counts entries of a directory, some of them directories, that came or went now. Its lock is held.
-    pub(super) async fn resize(&self, changing: &mut Changing, ino: Ino, entries: i64, directories: i32, now: Timestamp) -> Result<()> {
+    pub(super) async fn resize(
+        &self,
+        changing: &mut Changing,
+        ino: Ino,
+        entries: i64,
+        directories: i32,
+        now: Timestamp,
+    ) -> Result<()> {
         let directory = self.inode_in(changing, ino).await?;
         let resized = Inode {
             size: directory.size.saturating_add_signed(entries),

@@ -1,7 +1,9 @@
 //! [`Meta`] by the engine.
 
 use super::Engine;
-use crate::{ChangeAttr, Extent, FileUpdate, Fix, Linked, Meta, NewSegment, Result, SegmentId, SegmentUse, Totals, Visit};
+use crate::{
+    ChangeAttr, Extent, FileUpdate, Fix, Linked, Meta, NewSegment, Result, SegmentId, SegmentUse, Totals, Visit,
+};
 use async_trait::async_trait;
 use bytes::Bytes;
 use std::ops::Range;
@@ -21,7 +23,11 @@ impl Meta for Engine {
     }
     async fn readlink(&self, ino: Ino) -> Result<Bytes> {
         let inode = self.0.inode(ino).await?;
-        if inode.kind == Kind::Symlink { Ok(inode.target.clone()) } else { Err(FileError::Invalid("not a symbolic link").into()) }
+        if inode.kind == Kind::Symlink {
+            Ok(inode.target.clone())
+        } else {
+            Err(FileError::Invalid("not a symbolic link").into())
+        }
     }
     async fn readdir(&self, dir: Ino, after: Cookie, count: usize, attributes: bool) -> Result<DirPage> {
         self.0.read_directory(dir, after, count, attributes).await
@@ -42,7 +48,14 @@ impl Meta for Engine {
     async fn rmdir(&self, parent: Ino, name: &Name) -> Result<Linked> {
         self.0.rmdir_name(parent, name).await
     }
-    async fn rename(&self, parent: Ino, name: &Name, to: Ino, new_name: &Name, mode: RenameMode) -> Result<Option<Linked>> {
+    async fn rename(
+        &self,
+        parent: Ino,
+        name: &Name,
+        to: Ino,
+        new_name: &Name,
+        mode: RenameMode,
+    ) -> Result<Option<Linked>> {
         self.0.rename_name(parent, name, to, new_name, mode).await
     }
     fn abandon(&self, ino: Ino) {

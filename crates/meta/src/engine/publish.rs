@@ -85,7 +85,14 @@ impl Inner {
         Ok(true)
     }
 
-    pub(super) async fn clone_extents(self: &Arc<Self>, ino: Ino, offset: u64, to: Ino, to_offset: u64, len: u64) -> Result<()> {
+    pub(super) async fn clone_extents(
+        self: &Arc<Self>,
+        ino: Ino,
+        offset: u64,
+        to: Ino,
+        to_offset: u64,
+        len: u64,
+    ) -> Result<()> {
         self.admit().await?;
         let _locked = self.locks.exclusive(&[ino, to]).await;
         let source = self.locked_inode(ino).await?;

@@ -14,7 +14,13 @@ const DENSE: u64 = 8;
 const FEW: usize = 4;
 
 impl Inner {
-    pub(super) async fn read_directory(&self, dir: Ino, after: Cookie, count: usize, attributes: bool) -> Result<DirPage> {
+    pub(super) async fn read_directory(
+        &self,
+        dir: Ino,
+        after: Cookie,
+        count: usize,
+        attributes: bool,
+    ) -> Result<DirPage> {
         let mut page = {
             let _unchanged = self.locks.shared(&[dir]).await;
             if self.locked_inode(dir).await?.kind != Kind::Directory {
@@ -23,7 +29,8 @@ impl Inner {
             self.entries(dir, after, count).await?
         };
         if attributes {
-            let missing = page.entries.iter().map(|entry| entry.ino).filter(|ino| self.cached.inodes.peek(ino).is_none());
+            let missing =
+                page.entries.iter().map(|entry| entry.ino).filter(|ino| self.cached.inodes.peek(ino).is_none());
             self.load_inodes(missing.collect()).await?;
             for entry in &mut page.entries {
                 entry.entry = match self.inode(entry.ino).await {
@@ -46,7 +53,8 @@ impl Inner {
         let records = self.scan(start..end, wanted).await?;
         let complete = records.len() < wanted;
         for (key, value) in records {
-            let RecordKey::Bucket(_, hash) = RecordKey::decode(&key).map_err(|error| bad("directory", dir, &error))? else {
+            let RecordKey::Bucket(_, hash) = RecordKey::decode(&key).map_err(|error| bad("directory", dir, &error))?
+            else {
                 return Err(bad("directory", dir, &Malformed("another kind of record among entries")));
             };
             let bucket = Bucket::decode(value).map_err(|error| bad("directory", dir, &error))?;
@@ -58,7 +66,13 @@ impl Inner {
                 if page.entries.len() == count {
                     return Ok(page);
                 }
-                page.entries.push(DirEntry { name: dentry.name, ino: dentry.ino, kind: dentry.kind, cookie, entry: None });
+                page.entries.push(DirEntry {
+                    name: dentry.name,
+                    ino: dentry.ino,
+                    kind: dentry.kind,
+                    cookie,
+                    entry: None,
+                });
             }
         }
         page.end = complete;

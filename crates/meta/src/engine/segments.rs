@@ -18,7 +18,8 @@ impl Inner {
             let Ok(RecordKey::Segment(id)) = RecordKey::decode(&key) else {
                 return Err(Error::Corrupt("another kind of record among segments".into()));
             };
-            let record = SegmentRecord::decode(value).map_err(|error| Error::Corrupt(format!("segment {id}: {error}")))?;
+            let record =
+                SegmentRecord::decode(value).map_err(|error| Error::Corrupt(format!("segment {id}: {error}")))?;
             segments.push(segment_use(id, &record));
         }
         Ok(segments)
@@ -28,7 +29,9 @@ impl Inner {
         let (start, end) = RecordKey::all_about(b'r', segment.0);
         let mut inodes = Vec::new();
         self.scan_all(start..end, |key, _| {
-            if let RecordKey::Shared(_, ino) = RecordKey::decode(&key).map_err(|error| bad("sharing", Ino(0), &error))? {
+            if let RecordKey::Shared(_, ino) =
+                RecordKey::decode(&key).map_err(|error| bad("sharing", Ino(0), &error))?
+            {
                 inodes.push(ino);
             }
             Ok(())

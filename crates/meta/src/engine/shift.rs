@@ -38,7 +38,8 @@ impl Inner {
             return Err(FileError::Invalid("an inserted range must start before the file ends").into());
         }
         let len = range.end - range.start;
-        let size = inode.size.checked_add(len).filter(|size| i64::try_from(*size).is_ok()).ok_or(FileError::TooLarge)?;
+        let size =
+            inode.size.checked_add(len).filter(|size| i64::try_from(*size).is_ok()).ok_or(FileError::TooLarge)?;
         let mut edit = Edit::new(ino);
         edit.look_at(self, &(range.start..inode.size)).await?;
         let moved = edit.clear(&(range.start..u64::MAX));

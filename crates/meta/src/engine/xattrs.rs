@@ -3,8 +3,8 @@
 use super::Inner;
 use super::names::Changing;
 use super::read::bad;
-use crate::record::{Inode, RecordKey};
 use crate::Result;
+use crate::record::{Inode, RecordKey};
 use bytes::Bytes;
 use std::sync::Arc;
 use stoa_vfs::{ACL_ACCESS, ACL_DEFAULT, Acl, Error as FileError, Ino, Kind, Timestamp, XattrMode};
@@ -135,7 +135,9 @@ fn check_name(name: &[u8]) -> Result<()> {
 /// The value to keep for an attribute, if any: an ACL is checked, sets the mode, and is not kept when it says no more than a mode.
 fn checked_value(inode: &mut Inode, name: &[u8], value: Bytes, clear_setgid: bool) -> Result<Option<Bytes>> {
     match name {
-        ACL_ACCESS | ACL_DEFAULT if inode.kind == Kind::Symlink => Err(FileError::Unsupported("an ACL of a symbolic link").into()),
+        ACL_ACCESS | ACL_DEFAULT if inode.kind == Kind::Symlink => {
+            Err(FileError::Unsupported("an ACL of a symbolic link").into())
+        }
         ACL_ACCESS => {
             let Some(acl) = Acl::parse(&value)? else { return Ok(None) };
             inode.mode = (inode.mode & !0o777) | acl.mode_from_acl();

@@ -5,7 +5,12 @@ fn frame(data_len: u32) -> FrameRef {
 }
 
 fn stored() -> Extent {
-    let run = Run { segment: SegmentId::new(3, 7), stored_offset: 100, skip: 10, frames: vec![frame(100), frame(200), frame(50)] };
+    let run = Run {
+        segment: SegmentId::new(3, 7),
+        stored_offset: 100,
+        skip: 10,
+        frames: vec![frame(100), frame(200), frame(50)],
+    };
     Extent { offset: 1000, len: 330, content: Content::Stored(run) }
 }
 

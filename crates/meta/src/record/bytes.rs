@@ -98,7 +98,11 @@ impl Reader {
     pub fn time(&mut self) -> Result<Timestamp, Malformed> {
         let secs = self.array().map(i64::from_le_bytes)?;
         let nanos = self.u32()?;
-        if nanos < 1_000_000_000 { Ok(Timestamp { secs, nanos }) } else { Err(Malformed("a time has too many nanoseconds")) }
+        if nanos < 1_000_000_000 {
+            Ok(Timestamp { secs, nanos })
+        } else {
+            Err(Malformed("a time has too many nanoseconds"))
+        }
     }
     /// Whatever is left.
     #[must_use]

@@ -48,7 +48,8 @@ pub fn decode_extent(end: u64, value: Bytes) -> Result<Extent, Malformed> {
     let mut from = Reader::new(value, VERSION)?;
     let kind = from.u8()?;
     let offset = from.u64()?;
-    let len = end.checked_sub(offset).filter(|len| *len > 0).ok_or(Malformed("an extent that ends before it starts"))?;
+    let len =
+        end.checked_sub(offset).filter(|len| *len > 0).ok_or(Malformed("an extent that ends before it starts"))?;
     let content = match kind {
         HOLE => {
             from.end()?;

@@ -71,7 +71,9 @@ fn what_is_written_is_read() {
 #[test]
 fn a_removed_slot_is_used_again_and_others_keep_theirs() {
     let name = |text: &'static str| Name::new(text).unwrap();
-    let three = ["a", "b", "c"].iter().fold(Bucket::default(), |bucket, text| bucket.with(&name(text), Ino(9), Kind::Fifo).unwrap());
+    let three = ["a", "b", "c"]
+        .iter()
+        .fold(Bucket::default(), |bucket, text| bucket.with(&name(text), Ino(9), Kind::Fifo).unwrap());
     let two = three.without(&name("a"));
     assert_eq!(two.find(&name("c")).unwrap().slot, 2);
     let again = two.with(&name("d"), Ino(10), Kind::Fifo).unwrap();

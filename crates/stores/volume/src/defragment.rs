@@ -73,7 +73,9 @@ impl Volume {
             let extents = self.meta.extents(ino, start..end).await?;
             // A long hole is passed in one step.
             start = match extents.first() {
-                Some(first) if extents.len() == 1 && matches!(first.content, Content::Hole) => self.hole_end(ino, end, size).await?,
+                Some(first) if extents.len() == 1 && matches!(first.content, Content::Hole) => {
+                    self.hole_end(ino, end, size).await?
+                }
                 _ => end,
             };
             if extents.len() > EXTENTS_MANY {
@@ -85,7 +87,10 @@ impl Volume {
 
     async fn hole_end(&self, ino: Ino, from: u64, size: u64) -> Result<u64> {
         let next = self.meta.extents(ino, from..size).await?;
-        Ok(next.iter().find(|extent| !matches!(extent.content, Content::Hole)).map_or(size, |data| data.offset.max(from)))
+        Ok(next
+            .iter()
+            .find(|extent| !matches!(extent.content, Content::Hole))
+            .map_or(size, |data| data.offset.max(from)))
     }
 
     /// Rewrites runs of data between holes.
@@ -106,7 +111,9 @@ impl Volume {
         let parts = self.read_extents(run).await.map_err(|error| Error::Corrupt(format!("inode {ino}: {error}")))?;
         let mut all = BytesMut::new();
         parts.iter().for_each(|part| all.extend_from_slice(part));
-        let (Some(offset), Ok(len)) = (run.first().map(|first| first.offset), u64::try_from(all.len())) else { return Ok(()) };
+        let (Some(offset), Ok(len)) = (run.first().map(|first| first.offset), u64::try_from(all.len())) else {
+            return Ok(());
+        };
         let joined = Extent { offset, len, content: Content::Inline(all.freeze()) };
         // If the file was written meanwhile, it stays as it is now.
         self.meta.replace(ino, run, vec![joined]).await?;

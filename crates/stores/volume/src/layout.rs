@@ -43,7 +43,8 @@ pub(crate) struct VolumeFile {
 impl VolumeFile {
     pub(crate) fn new(options: &FormatOptions) -> Self {
         Self {
-            about: "a Stoa volume: the files are in data/ and meta/ beside this object, for `stoa mount` to read".into(),
+            about: "a Stoa volume: the files are in data/ and meta/ beside this object, for `stoa mount` to read"
+                .into(),
             format_version: FORMAT_VERSION,
             uuid: Uuid::new_v4(),
             created: crate::clock::rfc3339_now(),

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use stoa_cache::ReadAhead;
 use stoa_meta::ChangeAttr;
 use stoa_vfs::{
-    Allocate, Attr, CachePolicy, Caller, Cookie, DirPage, Entry, Error, Handle, Ino, Kind, Make, Name, OpenFlags, RenameMode, Result,
-    Seek, SetAttr, SetTime, StatFs, Timestamp, Vfs, XattrMode,
+    Allocate, Attr, CachePolicy, Caller, Cookie, DirPage, Entry, Error, Handle, Ino, Kind, Make, Name, OpenFlags,
+    RenameMode, Result, Seek, SetAttr, SetTime, StatFs, Timestamp, Vfs, XattrMode,
 };
 
 /// Bytes that `df` shows as the size of a store without a limit: 1 EiB, as much as programs that count in signed 64 bits bear well.
@@ -75,7 +75,10 @@ impl Volume {
     async fn touch_atime(&self, attr: &Attr) {
         let now = Timestamp::now();
         let newer = attr.atime <= attr.mtime || attr.atime <= attr.ctime;
-        if self.is_read_only() || !(newer || now.secs.saturating_sub(attr.atime.secs) >= ATIME_OLD_SECS) || attr.atime == now {
+        if self.is_read_only()
+            || !(newer || now.secs.saturating_sub(attr.atime.secs) >= ATIME_OLD_SECS)
+            || attr.atime == now
+        {
             return;
         }
         let change = ChangeAttr { atime: Some(SetTime::At(now)), quiet: true, ..ChangeAttr::default() };
@@ -218,7 +221,11 @@ impl Vfs for Volume {
             }
         }
         self.references.add(ino);
-        Ok(self.handles.add(Open { file, writable: flags.write, read_ahead: Mutex::new(ReadAhead::new(self.read_ahead_max())) }))
+        Ok(self.handles.add(Open {
+            file,
+            writable: flags.write,
+            read_ahead: Mutex::new(ReadAhead::new(self.read_ahead_max())),
+        }))
     }
 
     async fn flush(&self, _ino: Ino, handle: Handle) -> Result<()> {

@@ -54,7 +54,8 @@ impl Ownership {
             {
                 return Err(Error::Owned(describe(&holder)));
             }
-            let epoch = last.checked_add(1).ok_or_else(|| Error::Corrupt("the volume ran out of owner epochs".into()))?;
+            let epoch =
+                last.checked_add(1).ok_or_else(|| Error::Corrupt("the volume ran out of owner epochs".into()))?;
             let file = OwnerFile { owner: owner.clone(), since: crate::clock::rfc3339_now(), ended: None };
             if write(store, epoch, &file, PutMode::Create).await? {
                 forget_old(store, &epochs).await;
@@ -122,9 +123,14 @@ fn is_gone(holder: &Owner, here: &Owner) -> bool {
         return true;
     }
     match std::fs::read_to_string(format!("/proc/{}/stat", holder.pid)) {
-        Ok(stat) => started(&stat) != Some(holder.pid_started),
+        Ok(stat) => started(&stat) != Some(holder.pid_started) || is_zombie(&stat),
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
     }
+}
+
+/// Field 3: a process that ended, and whose parent has not asked how.
+fn is_zombie(stat: &str) -> bool {
+    stat.rsplit_once(')').is_some_and(|(_, rest)| matches!(rest.trim_start().bytes().next(), Some(b'Z' | b'X')))
 }
 
 /// Field 22 of `/proc/PID/stat`; the second, a name in parentheses, may hold anything (proc_pid_stat(5)).

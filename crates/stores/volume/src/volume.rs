@@ -103,7 +103,8 @@ impl Volume {
         let about = VolumeFile::read(store.as_ref()).await?;
         let memory_bytes_max = options.memory_bytes_max.max(MEMORY_BYTES_MIN);
         let ownership = Ownership::take(store.as_ref(), options.owner, options.take_over).await?;
-        let engine = EngineOptions { memory_bytes_max: memory_bytes_max / META_SHARE, hash_key: about.uuid.into_bytes() };
+        let engine =
+            EngineOptions { memory_bytes_max: memory_bytes_max / META_SHARE, hash_key: about.uuid.into_bytes() };
         let meta: Arc<dyn Meta> = Arc::new(Engine::open(Arc::clone(&store), &engine).await?);
         let mut cache = stoa_cache::Options::new(memory_bytes_max / CACHE_SHARE);
         cache.disk = options.cache_dir.map(|dir| DiskOptions {

@@ -4,10 +4,10 @@ use crate::file::{File, Piece};
 use crate::volume::Volume;
 use bytes::Bytes;
 use parking_lot::Mutex;
-use stoa_cache::ReadAhead;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use stoa_cache::ReadAhead;
 use stoa_meta::ChangeAttr;
 use stoa_vfs::{Allocate, Error, Handle, Ino, Kind, Result, Timestamp};
 
@@ -125,7 +125,12 @@ impl Volume {
         match how {
             Allocate::Collapse | Allocate::Insert => return self.shift_file(file, offset, len, how).await,
             Allocate::Reserve { keep_size } => {
-                self.change_layer(file, |state, _| if !keep_size { state.grow(end) }).await;
+                self.change_layer(file, |state, _| {
+                    if !keep_size {
+                        state.grow(end)
+                    }
+                })
+                .await;
             }
             Allocate::PunchHole => self.make_hole(file, offset, end, true).await,
             Allocate::Zero { keep_size } => self.make_hole(file, offset, end, keep_size).await,

@@ -1,5 +1,13 @@
 //! The suite that every store passes, on a volume over an object store in memory.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a test that can't go on fails"
+)]
+
 use object_store::memory::InMemory;
 use std::sync::Arc;
 use stoa_vfs::Vfs;

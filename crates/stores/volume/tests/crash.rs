@@ -5,6 +5,14 @@
 //! operation that is not before the last sync, and every file's content what it was after some operation that is not
 //! before its last fsync. `STOA_CRASH_SEEDS=N` runs N seeds.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a test that can't go on fails"
+)]
+
 mod history;
 
 use history::History;
@@ -33,13 +41,7 @@ fn options(take_over: bool, commit_interval: Duration) -> OpenOptions {
 }
 
 fn faults() -> Odds {
-    Odds {
-        fail_before: 0.03,
-        fail_after: 0.03,
-        cut: 0.03,
-        delay_max: Duration::from_millis(3),
-        ..Odds::default()
-    }
+    Odds { fail_before: 0.03, fail_after: 0.03, cut: 0.03, delay_max: Duration::from_millis(3), ..Odds::default() }
 }
 
 /// Open files without names are a matter of their own; here every content must be found under a name.

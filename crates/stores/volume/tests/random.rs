@@ -1,5 +1,13 @@
 //! The same random operations on a volume and on the model, with remounts in between.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a test that can't go on fails"
+)]
+
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use parking_lot::Mutex;

@@ -41,10 +41,7 @@ impl Files {
 
     /// Keeps a file until [`Files::cleaned`], because it has something to publish.
     pub(crate) fn dirtied(&self, file: &Arc<File>) {
-        let mut dirty = self.dirty.lock();
-        if !dirty.contains_key(&file.ino) {
-            dirty.insert(file.ino, Arc::clone(file));
-        }
+        self.dirty.lock().entry(file.ino).or_insert_with(|| Arc::clone(file));
     }
 
     /// Lets go of a file that has nothing to publish any more.

@@ -132,8 +132,15 @@ fn slice(object: &Bytes, offset: u64, frame: &FrameRef) -> std::result::Result<B
 }
 
 /// Every frame that an extent names is in the segment's directory, just so; and whoever names it can be found from the segment.
-fn check_references(path: &Path, directory: &Directory, references: &[Reference], shared: &[Ino], findings: &mut Findings) {
-    let frames: HashMap<u32, &DirectoryEntry> = directory.entries.iter().map(|entry| (entry.stored_offset, entry)).collect();
+fn check_references(
+    path: &Path,
+    directory: &Directory,
+    references: &[Reference],
+    shared: &[Ino],
+    findings: &mut Findings,
+) {
+    let frames: HashMap<u32, &DirectoryEntry> =
+        directory.entries.iter().map(|entry| (entry.stored_offset, entry)).collect();
     let namers: HashSet<Ino> = directory.entries.iter().map(|entry| entry.ino).chain(shared.iter().copied()).collect();
     for reference in references {
         let Reference { ino, offset, run } = reference;
@@ -143,7 +150,9 @@ fn check_references(path: &Path, directory: &Directory, references: &[Reference]
         let mut stored_offset = run.stored_offset;
         for frame in &run.frames {
             if frames.get(&stored_offset).is_none_or(|entry| entry.frame != *frame) {
-                findings.problems.push(format!("{path} has no such frame at {stored_offset} as inode {ino} names at offset {offset}"));
+                findings.problems.push(format!(
+                    "{path} has no such frame at {stored_offset} as inode {ino} names at offset {offset}"
+                ));
                 break;
             }
             stored_offset = stored_offset.saturating_add(frame.stored_len);

@@ -68,7 +68,11 @@ impl Visit for Namespace {
         self.extents += 1;
         if let Content::Stored(run) = &extent.content {
             *self.live.entry(run.segment).or_default() += extent.len;
-            self.references.entry(run.segment).or_default().push(Reference { ino, offset: extent.offset, run: run.clone() });
+            self.references.entry(run.segment).or_default().push(Reference {
+                ino,
+                offset: extent.offset,
+                run: run.clone(),
+            });
         }
         match self.nodes.get_mut(&ino) {
             Some(node) => {
@@ -78,7 +82,9 @@ impl Visit for Namespace {
                 node.covered = extent.end();
                 node.data_bytes += extent.data_bytes();
             }
-            None => self.bad.push(format!("an extent at offset {} belongs to inode {ino}, which does not exist", extent.offset)),
+            None => self
+                .bad
+                .push(format!("an extent at offset {} belongs to inode {ino}, which does not exist", extent.offset)),
         }
     }
 
@@ -126,13 +132,21 @@ impl Namespace {
                 Some(node) => {
                     node.names += 1;
                     if node.attr.kind != kind {
-                        report.problem(format!("{name:?} in directory {parent} says that inode {ino} is {kind:?}; it is {:?}", node.attr.kind));
+                        report.problem(format!(
+                            "{name:?} in directory {parent} says that inode {ino} is {kind:?}; it is {:?}",
+                            node.attr.kind
+                        ));
                     }
                     if kind == Kind::Directory && node.parent != parent {
-                        report.problem(format!("directory {ino} is in directory {parent}, but says it is in {}", node.parent));
+                        report.problem(format!(
+                            "directory {ino} is in directory {parent}, but says it is in {}",
+                            node.parent
+                        ));
                     }
                 }
-                None => drop(report.problem(format!("{name:?} in directory {parent} names inode {ino}, which does not exist"))),
+                None => drop(
+                    report.problem(format!("{name:?} in directory {parent} names inode {ino}, which does not exist")),
+                ),
             }
             match self.nodes.get_mut(&parent) {
                 Some(node) if node.attr.kind == Kind::Directory => {
@@ -158,10 +172,8 @@ impl Namespace {
     }
 
     fn check_totals(&self, report: &mut FsckReport, fixes: &mut Vec<(usize, Fix)>) {
-        let counted = Totals {
-            data_bytes: self.nodes.values().map(|node| node.data_bytes).sum(),
-            inodes: report.inodes,
-        };
+        let counted =
+            Totals { data_bytes: self.nodes.values().map(|node| node.data_bytes).sum(), inodes: report.inodes };
         if counted != self.totals {
             let what = format!("the volume counts {:?}; there are {counted:?}", self.totals);
             fixes.push((report.problem(what), Fix::Totals(counted)));

@@ -37,7 +37,8 @@ struct Packer<'a> {
 impl Log {
     /// Packs whatever is submitted, until the publisher is gone.
     pub(super) async fn pack_all(self: Arc<Self>, packed: Sender<Packed>) {
-        let mut packer = Packer { builder: self.new_builder(), log: &self, parcels: Vec::new(), packed, used: false, unnamed: None };
+        let mut packer =
+            Packer { builder: self.new_builder(), log: &self, parcels: Vec::new(), packed, used: false, unnamed: None };
         loop {
             let item = self.queue.lock().pop_front();
             let done = match item {
@@ -99,7 +100,8 @@ impl Packer<'_> {
             while tasks.len() < TASKS_MAX && cuts.peek().is_some() {
                 let group: Vec<Cut> = cuts.by_ref().take(FRAMES_PER_TASK).collect();
                 let level = self.log.compression_level;
-                let encode_group = move || group.into_iter().map(|(offset, parts)| (offset, encode(parts, level))).collect();
+                let encode_group =
+                    move || group.into_iter().map(|(offset, parts)| (offset, encode(parts, level))).collect();
                 tasks.push_back(tokio::task::spawn_blocking(encode_group));
             }
             let Some(task) = tasks.pop_front() else { return Some(extents) };

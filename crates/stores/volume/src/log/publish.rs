@@ -47,7 +47,12 @@ impl Log {
     }
 
     /// Publishes one layer, once those before it of the same file are.
-    pub(crate) async fn publish_layer(&self, file: &Arc<File>, frozen: &Arc<Frozen>, mut update: FileUpdate) -> Result<()> {
+    pub(crate) async fn publish_layer(
+        &self,
+        file: &Arc<File>,
+        frozen: &Arc<Frozen>,
+        mut update: FileUpdate,
+    ) -> Result<()> {
         loop {
             let turn = file.published.notified();
             let first = file.lock().frozen.front().is_none_or(|first| Arc::ptr_eq(first, frozen));

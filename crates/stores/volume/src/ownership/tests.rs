@@ -42,10 +42,18 @@ async fn of_many_at_once_one_wins() {
     let store = std::sync::Arc::new(InMemory::new());
     let takes = (0..16).map(|pid| {
         let store = std::sync::Arc::clone(&store);
-        tokio::spawn(async move { Ownership::take(store.as_ref(), owner("a-host", pid + 1_000_000_000), false).await.is_ok() })
+        tokio::spawn(async move {
+            Ownership::take(store.as_ref(), owner("a-host", pid + 1_000_000_000), false).await.is_ok()
+        })
     });
     // All of them are "gone" for each other (no such processes here), so every one gets an epoch: all different.
     let won = futures::future::join_all(takes).await.into_iter().filter(|taken| *taken.as_ref().unwrap()).count();
     assert_eq!(won, 16);
     assert_eq!(list(store.as_ref()).await.unwrap().last(), Some(&16));
+}
+
+#[test]
+fn a_zombie_is_gone() {
+    assert!(is_zombie("7 (a) b) Z 1 2 3"));
+    assert!(!is_zombie("7 (Z) S 1 2 3"));
 }

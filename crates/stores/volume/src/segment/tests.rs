@@ -2,7 +2,7 @@ use super::*;
 use bytes::Bytes;
 use object_store::memory::InMemory;
 use object_store::path::Path;
-use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
+use object_store::{ObjectStoreExt, PutPayload};
 use proptest::prelude::*;
 use stoa_meta::{Codec, SegmentId};
 use stoa_vfs::Ino;

@@ -81,16 +81,22 @@ impl History {
     fn explains_content(&self, moment: usize, found: &Tree) -> Result<(), String> {
         for (path, picture) in found.iter().filter(|(_, picture)| picture.attr.kind == Kind::Regular) {
             let ino = self.moments[moment].inodes[path];
-            let replaced = self.replaced_by.iter().filter(|(when, by)| *by == ino && *when <= moment).map(|(when, _)| *when);
+            let replaced =
+                self.replaced_by.iter().filter(|(when, by)| *by == ino && *when <= moment).map(|(when, _)| *when);
             let from = self.content_from.get(&ino).copied().unwrap_or(0).max(self.all_content_from);
             let from = replaced.max().unwrap_or(0).max(from);
             let had = |at: &Moment| {
                 let of_ino = at.inodes.iter().filter(|(_, other)| **other == ino);
-                of_ino.map(|(path, _)| &at.tree[path]).any(|then| (then.content, then.attr.size) == (picture.content, picture.attr.size))
+                of_ino
+                    .map(|(path, _)| &at.tree[path])
+                    .any(|then| (then.content, then.attr.size) == (picture.content, picture.attr.size))
             };
             if !self.moments[from..].iter().any(had) {
                 let shown = String::from_utf8_lossy(path);
-                return Err(format!("{shown} has {:?} bytes, a content that it never had since operation {from}", picture.attr.size));
+                return Err(format!(
+                    "{shown} has {:?} bytes, a content that it never had since operation {from}",
+                    picture.attr.size
+                ));
             }
         }
         Ok(())

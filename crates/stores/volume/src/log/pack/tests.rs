@@ -5,7 +5,8 @@ use stoa_meta::{Codec, FrameRef, SegmentId};
 fn frames_end_at_multiples_of_their_size() {
     let part = Bytes::from(vec![1_u8; 100_000]);
     let cuts = cut(FRAME_BYTES - 10, &[part.clone(), part]);
-    let sizes: Vec<(u64, usize)> = cuts.iter().map(|(offset, parts)| (*offset, parts.iter().map(Bytes::len).sum())).collect();
+    let sizes: Vec<(u64, usize)> =
+        cuts.iter().map(|(offset, parts)| (*offset, parts.iter().map(Bytes::len).sum())).collect();
     assert_eq!(sizes, [(FRAME_BYTES - 10, 10), (FRAME_BYTES, 131_072), (2 * FRAME_BYTES, 200_000 - 10 - 131_072)]);
 }
 
