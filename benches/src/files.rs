@@ -64,6 +64,7 @@ fn random(place: &mut Place, workload: &Workload, add: &mut dyn FnMut(Row, Durat
         file.read_exact_at(page, offset as u64)?;
     }
     let read = started.elapsed();
+    drop(file);
     for (page, &offset) in found.chunks(FILE_LEN).zip(&workload.offsets) {
         content::same(page, workload.large.get(offset..offset + FILE_LEN).context("offset")?)?;
     }

@@ -23,7 +23,7 @@ fn kill_with_an_s3_server() -> Result<()> {
 
 #[test]
 fn kill_with_a_failing_s3_server() -> Result<()> {
-    seeds("crash-faults", StoreKind::S3s, 2_000_000, 12)
+    seeds("crash-faults", StoreKind::S3s, 2_000_000, 8)
 }
 
 /// `STOA_SUITE_SEED` runs that one seed instead.

@@ -7,20 +7,29 @@ mod sizes;
 use crate::shell;
 use crate::tally::Tally;
 use anyhow::Result;
+use clap::Args;
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct Options {
+    /// Some of the checks alone
+    #[arg(value_parser = ["formatting", "clippy", "layering", "sizes", "licences", "documentation", "tests"])]
+    checks: Vec<String>,
+}
 
 type Check = fn() -> Result<()>;
 
 /// Runs all checks, also after one fails, and the tests of all crates but the suites.
-pub(crate) fn run(tally: &mut Tally) {
+pub(crate) fn run(options: &Options, tally: &mut Tally) {
+    let wanted = |name: &str| options.checks.is_empty() || options.checks.iter().any(|check| check == name);
     let checks: [(&str, Check); 6] = [
         ("formatting", formatting),
         ("clippy", clippy),
         ("layering", layers::check),
-        ("file sizes", sizes::check),
+        ("sizes", sizes::check),
         ("licences", licences::check),
         ("documentation", documentation),
     ];
-    for (name, check) in checks {
+    for (name, check) in checks.into_iter().filter(|(name, _)| wanted(name)) {
         match check() {
             Ok(()) => tally.passed(),
             Err(error) => {
@@ -29,7 +38,9 @@ pub(crate) fn run(tally: &mut Tally) {
             }
         }
     }
-    unit_tests(tally);
+    if wanted("tests") {
+        unit_tests(tally);
+    }
 }
 
 fn formatting() -> Result<()> {

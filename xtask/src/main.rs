@@ -27,7 +27,7 @@ enum Chore {
     /// Install what tests need: Debian packages, and programs below target/tools
     Setup,
     /// Formatting, clippy, layering, file sizes, licences, documentation, unit tests: before every commit
-    Gate,
+    Gate(gate::Options),
     /// Everything: setup, gate, and the suites on real mounts at the size CI can afford
     Test,
     /// The suites on real mounts alone
@@ -40,12 +40,12 @@ fn main() -> ExitCode {
     let mut tally = Tally::default();
     let done = match Cli::parse().chore {
         Chore::Setup => setup::run(),
-        Chore::Gate => {
-            gate::run(&mut tally);
+        Chore::Gate(options) => {
+            gate::run(&options, &mut tally);
             Ok(())
         }
         Chore::Test => setup::run().and_then(|()| {
-            gate::run(&mut tally);
+            gate::run(&gate::Options::default(), &mut tally);
             suites::run(&suites::Options::default(), &mut tally)
         }),
         Chore::Suites(options) => suites::run(&options, &mut tally),

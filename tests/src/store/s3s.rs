@@ -3,10 +3,15 @@
 use super::Access;
 use anyhow::Result;
 use rand::rngs::SmallRng;
+use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use std::time::Duration;
 use stoa_objects::testing::{S3Fault, S3Server};
 use tokio::runtime::Runtime;
+
+/// Parts of keys that meet trouble: any, file data, the log of the namespace, its tables, its manifest. Apart, so that
+/// faults are spread over a run instead of all meeting its first requests.
+const TARGETS: [&str; 5] = ["", "/data/", "/wal/", "/compacted/", "/manifest/"];
 
 #[derive(Debug)]
 pub(super) struct S3s {
@@ -52,7 +57,8 @@ impl S3s {
                 7 => S3Fault::StatusAfter(503),
                 _ => S3Fault::OkWithError,
             };
-            self.server.faults.next(method, "", fault);
+            let target = TARGETS.choose(&mut rng).copied().unwrap_or_default();
+            self.server.faults.next(method, target, fault);
         }
     }
 }
