@@ -81,7 +81,7 @@ pub fn in_place(setup: Setup, test: impl FnOnce(&mut Place) -> Result<()>) -> Re
 
 impl Place {
     fn prepare(setup: Setup, watch: &Watch) -> Result<Self> {
-        let prefix = format!("stoa-{}-", setup.name);
+        let prefix = format!("{}-", setup.name);
         let mut scratch = tempfile::Builder::new();
         scratch.prefix(&prefix);
         let given = std::env::var_os("STOA_SUITE_DIR");

@@ -5,6 +5,7 @@ use crate::{setup, shell};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// A suite, and how many of its tests run at a time: those that measure out all of a machine run alone.
@@ -25,11 +26,10 @@ pub(crate) struct Options {
 /// Builds the binary and runs the suites.
 pub(crate) fn run(options: &Options, tally: &mut Tally) -> Result<()> {
     setup::run()?;
-    let scratch = shell::workspace().join("target/suites");
-    std::fs::create_dir_all(&scratch)?;
-    sweep(&scratch)?;
+    sweep_dead()?;
+    let scratch = Scratch::new()?;
+    let scratch = scratch.0.as_path();
     let stores = scratch.join("stores-used");
-    let _ = std::fs::remove_file(&stores);
     let binary = build(options.long)?;
     for (suite, threads) in SUITES {
         let Some(filter) = filter(suite, &options.names) else { continue };
@@ -37,7 +37,7 @@ pub(crate) fn run(options: &Options, tally: &mut Tally) -> Result<()> {
         test.args(["test", "--quiet", "--package", "stoa-tests", "--no-fail-fast", "--test", suite, "--"]);
         // Not the short form of libtest: the tally reads names.
         test.args(["--format=pretty", "--test-threads", threads]).args(filter);
-        test.env("STOA_BIN", &binary).env("STOA_SUITE_SCRATCH", &scratch).env("STOA_SUITE_STORES_USED", &stores);
+        test.env("STOA_BIN", &binary).env("STOA_SUITE_SCRATCH", scratch).env("STOA_SUITE_STORES_USED", &stores);
         test.env("RUST_BACKTRACE", "0");
         if options.long {
             test.env("STOA_SUITE_LONG", "1");
@@ -48,8 +48,44 @@ pub(crate) fn run(options: &Options, tally: &mut Tally) -> Result<()> {
         let (output, success) = shell::watched(&mut test)?;
         tally.read_cargo_test(suite, &output, success);
     }
-    sweep(&scratch)?;
     report_stores(&stores);
+    Ok(())
+}
+
+/// The start of the name of scratch directories; the rest is the number of the process that made it.
+const SCRATCH: &str = "stoa-";
+
+/// A directory for one run. Its name is short, because the name of a socket in a test's directory has 107 bytes at most.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self> {
+        let dir = std::env::temp_dir().join(format!("{SCRATCH}{}", std::process::id()));
+        std::fs::create_dir_all(&dir).with_context(|| dir.display().to_string())?;
+        // Users that a suite switches to must reach its mounts.
+        std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o755))?;
+        Ok(Self(dir))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if let Err(error) = sweep(&self.0) {
+            eprintln!("{}: {error:#}", self.0.display());
+        }
+    }
+}
+
+/// Takes away what runs that were killed left.
+fn sweep_dead() -> Result<()> {
+    for entry in std::fs::read_dir(std::env::temp_dir())? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let maker = name.strip_prefix(SCRATCH).and_then(|pid| pid.parse::<u32>().ok());
+        if maker.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists()) {
+            sweep(&entry.path())?;
+        }
+    }
     Ok(())
 }
 
@@ -79,7 +115,7 @@ fn build(release: bool) -> Result<PathBuf> {
     Ok(binary)
 }
 
-/// Takes away what a test process that was killed left mounted.
+/// Removes a scratch directory, and before that what a killed test process left mounted in it.
 fn sweep(scratch: &Path) -> Result<()> {
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").context("the list of mounts")?;
     let ours =
@@ -88,13 +124,7 @@ fn sweep(scratch: &Path) -> Result<()> {
         println!("a killed test left {dir} mounted");
         shell::run(std::process::Command::new("umount").args(["--lazy", dir]))?;
     }
-    for entry in std::fs::read_dir(scratch)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            std::fs::remove_dir_all(&path).with_context(|| path.display().to_string())?;
-        }
-    }
-    Ok(())
+    std::fs::remove_dir_all(scratch).with_context(|| scratch.display().to_string())
 }
 
 fn report_stores(list: &Path) {
