@@ -16,5 +16,5 @@ pub use error::{Error, Result};
 pub use name::Name;
 pub use vfs::{
     Allocate, CachePolicy, Caller, Cookie, DirEntry, DirPage, Handle, Make, Node, OpenFlags, RenameMode, Seek, Vfs,
-    XattrMode,
+    WriteFlags, XattrMode,
 };

@@ -62,6 +62,15 @@ pub struct OpenFlags {
     pub clear_privileges: bool,
 }
 
+/// How bytes are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WriteFlags {
+    /// As in [`SetAttr`].
+    pub clear_privileges: bool,
+    /// They come from a cache that keeps the file's times itself, and sets them with [`Vfs::setattr`]: writing leaves them.
+    pub cached: bool,
+}
+
 /// What [`Vfs::rename`] does with an existing target (renameat2(2)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RenameMode {
@@ -252,7 +261,7 @@ pub trait Vfs: Send + Sync + 'static {
 
     /// Writes all of `data` at `offset`; the file grows as needed, and a gap is a hole. Waits while the store holds as
     /// many unwritten bytes as it may. `clear_privileges` as in [`SetAttr`].
-    async fn write(&self, ino: Ino, handle: Handle, offset: u64, data: Bytes, clear_privileges: bool) -> Result<()>;
+    async fn write(&self, ino: Ino, handle: Handle, offset: u64, data: Bytes, how: WriteFlags) -> Result<()>;
 
     /// Returns once the file's content, its attributes and every name operation before are durable. A failure that
     /// happened since the last report is returned once.

@@ -8,6 +8,7 @@ mod interrupts;
 mod reply;
 mod task;
 mod worker;
+mod writers;
 
 pub(crate) use answer::{Answer, Outcome, Payload, Taken};
 pub(crate) use device::{Device, PATH as DEVICE_PATH};
@@ -17,12 +18,14 @@ use crate::stats::OpStats;
 use buffer::Pool;
 use interrupts::Interrupts;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use stoa_vfs::{CachePolicy, Vfs};
+use stoa_vfs::{CachePolicy, Ino, Vfs};
+use stoa_wire_fuse::notify;
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{self, error::TryRecvError};
+use writers::Writers;
 
 /// How long the kernel may believe what only it can change: the longest that every kernel counts without overflow.
 const FOREVER: Duration = Duration::from_secs(1_000_000_000);
@@ -33,6 +36,9 @@ pub(crate) struct Session {
     pub(crate) policy: CachePolicy,
     pub(crate) agreement: Agreement,
     pub(crate) stats: Arc<OpStats>,
+    pub(crate) writers: Writers,
+    /// For what the kernel is told unasked.
+    notices: OnceLock<Device>,
     runtime: Handle,
     interrupts: Interrupts,
     pool: Arc<Pool>,
@@ -48,6 +54,8 @@ impl Session {
             vfs,
             agreement,
             stats: Arc::new(OpStats::default()),
+            writers: Writers::default(),
+            notices: OnceLock::new(),
             runtime,
             interrupts: Interrupts::default(),
             pool: Pool::new(workers),
@@ -59,6 +67,23 @@ impl Session {
         if self.policy.exclusive { FOREVER } else { Duration::from_millis(self.policy.ttl_ms) }
     }
 
+    /// Has the kernel send the pages of a file that were written and that it still holds, if there can be any. The kernel drops
+    /// the file's cached pages with that.
+    pub(crate) async fn fetch_written(self: &Arc<Self>, ino: Ino) {
+        if !self.policy.exclusive || !self.writers.has(ino) {
+            return;
+        }
+        let session = Arc::clone(self);
+        // The kernel answers this only after the workers have served its writes: it must not be one of them that waits.
+        let told = tokio::task::spawn_blocking(move || match session.notices.get() {
+            Some(device) => device.tell(&notify::invalidate_inode(ino.0, 0, 0)),
+            None => Ok(()),
+        });
+        if let Ok(Err(error)) = told.await {
+            tracing::debug!(%error, %ino, "the kernel was not asked for written pages");
+        }
+    }
+
     /// Starts the worker threads, and returns what tells of their end.
     ///
     /// # Errors
@@ -66,6 +91,7 @@ impl Session {
     pub(crate) fn start(self: &Arc<Self>, device: Device, workers: usize) -> io::Result<Ended> {
         // Nothing is ever sent: the channel tells when its last sender is gone.
         let (alive, ended) = mpsc::channel(1);
+        drop(self.notices.set(device.same()?));
         for number in 1..workers {
             let device = device.another()?;
             worker::spawn(number, Arc::clone(self), device, alive.clone())?;

@@ -107,15 +107,30 @@ impl Volume {
     }
 
     async fn collect(&self, progress: &dyn Progress) -> Result<GcReport> {
-        let _alone = self.collecting.lock().await;
+        let mut hopeless = self.collecting.lock().await;
         let segments = self.meta.segments().await?;
         let mut report = GcReport { segments: count(segments.len()), ..GcReport::default() };
-        let sparse: Vec<&SegmentUse> = segments.iter().filter(|segment| self.is_sparse(segment)).collect();
+        let worth_it = |segment: &&SegmentUse| self.is_sparse(segment) && !hopeless.contains(&segment.segment.id);
+        let sparse: Vec<&SegmentUse> = segments.iter().filter(worth_it).collect();
+        let mut in_vain = Vec::new();
         for (done, segment) in sparse.iter().enumerate() {
             progress.step("emptying sparse segments", count(done), count(sparse.len()));
-            report.rewritten_bytes += self.empty_segment(segment).await?;
-            report.rewritten_segments += 1;
+            match self.empty_segment(segment).await {
+                Ok(0) => in_vain.push(segment.segment.id),
+                Ok(moved) => {
+                    report.rewritten_bytes += moved;
+                    report.rewritten_segments += 1;
+                }
+                // Damage in one segment must not keep all others from being emptied; this one stays as it is.
+                Err(error @ Error::Corrupt(_)) => {
+                    self.note(&error);
+                    tracing::error!(%error, segment = %segment.segment.id, "a segment can't be emptied; run `stoa fsck --data`");
+                    in_vain.push(segment.segment.id);
+                }
+                Err(error) => return Err(error),
+            }
         }
+        hopeless.extend(in_vain);
         let segments = if sparse.is_empty() {
             segments
         } else {
@@ -155,7 +170,14 @@ impl Volume {
         let (Some(offset), Some(end)) = (old.first().map(|first| first.offset), old.last().map(Extent::end)) else {
             return Ok(());
         };
-        let reserved = self.budget.reserve(end - offset).await;
+        let reserved = match self.budget.try_reserve(end - offset) {
+            Some(reserved) => reserved,
+            None => {
+                // What was moved before gives its memory back only when its segment is sealed, and that may be waiting for more.
+                self.log.drain().await.map_err(|error| Error::Io(error.to_string()))?;
+                self.reserve(end - offset).await.map_err(|error| Error::Io(error.to_string()))?
+            }
+        };
         let data = {
             let _alive = self.reads.begin();
             self.read_extents(&old).await.map_err(|error| Error::Corrupt(format!("inode {ino}: {error}")))?

@@ -50,7 +50,11 @@ impl Fragmented {
 impl Volume {
     /// Rewrites the fragmented parts of files that are at rest.
     pub(crate) async fn defragment(&self) {
-        for ino in self.log.fragmented.take() {
+        let fragmented = self.log.fragmented.take();
+        if fragmented.is_empty() {
+            return;
+        }
+        for ino in fragmented {
             if self.files.find(ino).is_some_and(|file| file.lock().is_dirty()) {
                 self.log.fragmented.again(ino);
                 continue;
@@ -58,6 +62,10 @@ impl Volume {
             if let Err(error) = self.defragment_file(ino).await {
                 tracing::warn!(%error, %ino, "a file stays fragmented");
             }
+        }
+        // What was moved takes memory until it is published.
+        if let Err(error) = self.log.drain().await {
+            tracing::warn!(%error, "what was defragmented is not in the store yet");
         }
     }
 

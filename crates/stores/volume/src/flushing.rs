@@ -24,7 +24,11 @@ impl Volume {
                     self.log.submit(Arc::clone(file), frozen);
                     None
                 }
-                None if state.frozen.is_empty() => return Ok(()),
+                None if state.frozen.is_empty() => {
+                    drop(state);
+                    self.files.cleaned(file);
+                    return Ok(());
+                }
                 None => None,
             }
         };
@@ -43,7 +47,11 @@ impl Volume {
             }
             published
         });
-        publish.await.map_err(|error| Error::Io(format!("publishing ended early: {error}")))?
+        publish.await.unwrap_or_else(|error| {
+            let error = Error::Io(format!("publishing ended early: {error}"));
+            self.log.fail(error.clone());
+            Err(error)
+        })
     }
 
     /// Sends what files have waiting into the log, or publishes it; small files one by one, without a segment.
@@ -101,27 +109,31 @@ impl Volume {
         };
         let due = self.files.all_dirty().into_iter().filter(is_due).collect();
         self.flush_files(due).await?;
-        if self.meta.uncommitted() > 0 { self.commit().await } else { Ok(()) }
+        self.commit_pending().await
     }
 
-    fn is_idle(&self) -> bool {
-        self.files.is_clean() && self.meta.uncommitted() == 0
+    async fn commit_pending(&self) -> Result<()> {
+        if self.meta.uncommitted() > 0 { self.commit().await } else { Ok(()) }
     }
 }
 
-/// Flushes what is due, until the volume is gone.
+/// Flushes and commits what is due, until the volume is gone. Changes of the namespace do not wait for data that takes long to
+/// upload, or is refused: they have a loop of their own.
 pub(crate) async fn run(volume: Weak<Volume>) {
+    futures::join!(flush_all_due(&volume), commit_all_due(&volume));
+}
+
+async fn flush_all_due(volume: &Weak<Volume>) {
     loop {
-        let Some(wait) = volume.upgrade().map(|volume| volume.commit_interval) else { return };
         let pressed = {
             let Some(volume) = volume.upgrade() else { return };
             tokio::select! {
-                () = tokio::time::sleep(wait) => false,
+                () = tokio::time::sleep(volume.commit_interval) => false,
                 () = volume.pressure.notified() => true,
             }
         };
         let Some(volume) = volume.upgrade() else { return };
-        if volume.is_idle() {
+        if volume.files.is_clean() {
             continue;
         }
         if let Err(error) = volume.flush_due(pressed).await {
@@ -129,6 +141,18 @@ pub(crate) async fn run(volume: Weak<Volume>) {
             if volume.check().is_err() {
                 return;
             }
+            tokio::time::sleep(volume.commit_interval).await;
+        }
+    }
+}
+
+async fn commit_all_due(volume: &Weak<Volume>) {
+    loop {
+        let Some(wait) = volume.upgrade().map(|volume| volume.commit_interval) else { return };
+        tokio::time::sleep(wait).await;
+        let Some(volume) = volume.upgrade() else { return };
+        if volume.commit_pending().await.is_err() {
+            return;
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::layout::segment_path;
 use crate::volume::Volume;
-use crate::{Error, ExtentInfo, FileInfo, Result};
+use crate::{ExtentInfo, FileInfo, Result};
 use stoa_meta::{Content, Extent};
 use stoa_vfs::{Ino, Kind};
 
@@ -10,7 +10,7 @@ impl Volume {
     /// Where the bytes of a file are, as far as they are in the store.
     ///
     /// # Errors
-    /// [`Error::Io`] if there is no such inode.
+    /// [`crate::Error::Io`] if there is no such inode.
     pub async fn file_info(&self, ino: Ino) -> Result<FileInfo> {
         let attr = self.meta.attr(ino).await?;
         let extents = if attr.kind == Kind::Regular { self.meta.extents(ino, 0..attr.size).await? } else { Vec::new() };
@@ -18,7 +18,7 @@ impl Volume {
         Ok(FileInfo {
             ino: ino.0,
             kind: kind_name(attr.kind).into(),
-            size: self.seen(attr).map_err(|error| Error::Io(error.to_string()))?.size,
+            size: self.seen(attr).await.size,
             links: self.meta.attr(ino).await?.nlink,
             dirty_bytes,
             extents: extents.iter().map(describe).collect(),

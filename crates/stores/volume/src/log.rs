@@ -126,10 +126,14 @@ impl Log {
         (log, vec![pack, publish])
     }
 
-    /// Contains a panic of a task: nobody must wait for ever for what it no longer does.
+    /// Whatever ends a task, nobody must wait for ever for what it no longer does.
     async fn guard(self: Arc<Self>, task: impl Future<Output = ()>) {
         if AssertUnwindSafe(task).catch_unwind().await.is_err() {
-            self.fail(Error::Io("a task of the log panicked; its message is in the log".into()));
+            tracing::error!("a task of the log panicked");
+        }
+        // Neither ends by itself while the volume lives.
+        if self.check().is_ok() {
+            self.fail(Error::Io("the log has stopped; mount the volume again".into()));
         }
     }
 
@@ -155,6 +159,10 @@ impl Log {
     /// When the store refuses (then it is tried again all the same), or the right to write is lost.
     pub(crate) async fn drain(&self) -> Result<()> {
         self.check()?;
+        // A program that keeps asking while the store refuses must not fill the queue with its questions.
+        if let Some(reason) = self.stuck.borrow().as_ref() {
+            return Err(Error::Io(reason.clone()));
+        }
         let (done, wait) = oneshot::channel();
         self.put(Item::Barrier(done));
         let (mut stuck, mut failed) = (self.stuck.subscribe(), self.failed.subscribe());
@@ -175,6 +183,15 @@ impl Log {
     /// Why nothing can be published any more, if so.
     pub(crate) fn check(&self) -> Result<()> {
         self.failed.borrow().clone().map_or(Ok(()), Err)
+    }
+
+    /// Waits until nothing can be published any more, and says why.
+    pub(crate) async fn failure(&self) -> Error {
+        let mut failed = self.failed.subscribe();
+        match failed.wait_for(Option::is_some).await.map(|error| error.clone()) {
+            Ok(Some(error)) => error,
+            _ => Error::Io("the volume is closed".into()),
+        }
     }
 
     pub(crate) fn fail(&self, error: Error) {

@@ -1,17 +1,14 @@
 //! [`Vfs`] by the volume.
 
-use crate::file::File;
 use crate::volume::Volume;
 use crate::writing::Open;
 use async_trait::async_trait;
 use bytes::Bytes;
-use parking_lot::Mutex;
 use std::sync::Arc;
-use stoa_cache::ReadAhead;
 use stoa_meta::ChangeAttr;
 use stoa_vfs::{
     Allocate, Attr, CachePolicy, Caller, Cookie, DirPage, Entry, Error, Handle, Ino, Kind, Make, Name, OpenFlags,
-    RenameMode, Result, Seek, SetAttr, SetTime, StatFs, Timestamp, Vfs, XattrMode,
+    RenameMode, Result, Seek, SetAttr, SetTime, StatFs, Timestamp, Vfs, WriteFlags, XattrMode,
 };
 
 /// Bytes that `df` shows as the size of a store without a limit: 1 EiB, as much as programs that count in signed 64 bits bear well.
@@ -25,27 +22,30 @@ const ATIME_OLD_SECS: i64 = 24 * 3600;
 
 impl Volume {
     /// Hands an entry out: a reference.
-    fn hand_out(&self, attr: Attr) -> Result<Entry> {
+    async fn hand_out(&self, attr: Attr) -> Entry {
         self.references.add(attr.ino);
-        Ok(Entry { attr: self.seen(attr)? })
+        Entry { attr: self.seen(attr).await }
     }
 
     /// Attributes as programs see them: with what was written to the file and is not published yet.
-    pub(crate) fn seen(&self, mut attr: Attr) -> Result<Attr> {
+    pub(crate) async fn seen(&self, mut attr: Attr) -> Attr {
         if attr.kind != Kind::Regular {
-            return Ok(attr);
+            return attr;
         }
-        let Some(file) = self.files.find(attr.ino) else { return Ok(attr) };
+        let Some(file) = self.files.find(attr.ino) else {
+            // What was dirty when `attr` was read may have been published since. A kernel keeps the size that it is told.
+            return self.meta.attr(attr.ino).await.unwrap_or(attr);
+        };
         let state = file.lock();
+        attr.size = state.known_size().unwrap_or(attr.size);
         if state.is_dirty() {
-            attr.size = state.size;
             attr.blocks += state.dirty_bytes().div_ceil(512);
             if let Some(modified) = state.modified {
                 attr.mtime = modified;
                 attr.ctime = attr.ctime.max(modified);
             }
         }
-        Ok(attr)
+        attr
     }
 
     /// Removes inodes that nobody can reach any more, in the background: a large file takes a while.
@@ -64,11 +64,6 @@ impl Volume {
         if self.references.unlinked(ino) {
             self.reap(ino);
         }
-    }
-
-    /// A file's own error, if there is one nobody was told of.
-    fn take_error(file: &File) -> Result<()> {
-        file.lock().error.take().map_or(Ok(()), Err)
     }
 
     /// Moves the access time on, at most once a day, or when the content is newer (mount(8), `relatime`).
@@ -95,11 +90,11 @@ impl Vfs for Volume {
     }
 
     async fn lookup(&self, parent: Ino, name: &Name) -> Result<Entry> {
-        self.hand_out(self.meta.lookup(parent, name).await?)
+        Ok(self.hand_out(self.meta.lookup(parent, name).await?).await)
     }
 
     async fn entry(&self, ino: Ino) -> Result<Entry> {
-        self.hand_out(self.meta.attr(ino).await?)
+        Ok(self.hand_out(self.meta.attr(ino).await?).await)
     }
 
     fn forget(&self, ino: Ino, count: u64) {
@@ -113,7 +108,7 @@ impl Vfs for Volume {
     }
 
     async fn getattr(&self, ino: Ino) -> Result<Attr> {
-        self.seen(self.meta.attr(ino).await?)
+        Ok(self.seen(self.meta.attr(ino).await?).await)
     }
 
     async fn setattr(&self, ino: Ino, set: &SetAttr) -> Result<Attr> {
@@ -133,11 +128,11 @@ impl Vfs for Volume {
             quiet: false,
         };
         let file = if set.mtime.is_some() { self.files.find(ino) } else { None };
-        let Some(file) = file else { return self.seen(self.meta.change_attr(ino, &change).await?) };
+        let Some(file) = file else { return Ok(self.seen(self.meta.change_attr(ino, &change).await?).await) };
         let _times = file.times.lock().await;
         let attr = self.meta.change_attr(ino, &change).await?;
         file.lock().modified = None;
-        self.seen(attr)
+        Ok(self.seen(attr).await)
     }
 
     async fn readlink(&self, ino: Ino) -> Result<Bytes> {
@@ -146,12 +141,12 @@ impl Vfs for Volume {
 
     async fn make(&self, caller: Caller, parent: Ino, name: &Name, make: &Make) -> Result<Entry> {
         self.check_writable()?;
-        self.hand_out(self.meta.make(caller, parent, name, make).await?)
+        Ok(self.hand_out(self.meta.make(caller, parent, name, make).await?).await)
     }
 
     async fn make_unnamed(&self, caller: Caller, parent: Ino, make: &Make) -> Result<Entry> {
         self.check_writable()?;
-        let entry = self.hand_out(self.meta.make_unnamed(caller, parent, make).await?)?;
+        let entry = self.hand_out(self.meta.make_unnamed(caller, parent, make).await?).await;
         self.references.unlinked(entry.attr.ino);
         Ok(entry)
     }
@@ -160,7 +155,7 @@ impl Vfs for Volume {
         self.check_writable()?;
         let attr = self.meta.link(ino, parent, name).await?;
         self.references.linked(ino);
-        self.hand_out(attr)
+        Ok(self.hand_out(attr).await)
     }
 
     async fn unlink(&self, parent: Ino, name: &Name) -> Result<()> {
@@ -200,7 +195,7 @@ impl Vfs for Volume {
         let mut page = self.meta.readdir(dir, after, count, attributes).await?;
         for entry in &mut page.entries {
             if let Some(entry) = &mut entry.entry {
-                *entry = self.hand_out(entry.attr.clone())?;
+                *entry = self.hand_out(entry.attr.clone()).await;
             }
         }
         if after == Cookie::START {
@@ -214,30 +209,30 @@ impl Vfs for Volume {
             self.check_writable()?;
         }
         let file = self.file(ino).await?;
+        let open = Open::new(file, flags.write, self.read_ahead_max());
         if flags.truncate {
-            self.truncate_file(&file, 0).await?;
+            self.truncate_file(&open.file, 0).await?;
             if flags.clear_privileges {
                 self.clear_privileges(ino).await?;
             }
         }
         self.references.add(ino);
-        Ok(self.handles.add(Open {
-            file,
-            writable: flags.write,
-            read_ahead: Mutex::new(ReadAhead::new(self.read_ahead_max())),
-        }))
+        Ok(self.handles.add(open))
     }
 
     async fn flush(&self, _ino: Ino, handle: Handle) -> Result<()> {
         let open = self.handles.get(handle)?;
-        open.file.lock().replacing = false;
-        Self::take_error(&open.file)
+        let dirty = {
+            let mut state = open.file.lock();
+            state.replacing = false;
+            state.is_dirty()
+        };
+        // What this file waits for may never get into the store any more: said while somebody listens.
+        if dirty { self.check() } else { Ok(()) }
     }
 
     async fn release(&self, ino: Ino, handle: Handle) {
-        if let Some(open) = self.handles.remove(handle) {
-            open.file.lock().replacing = false;
-        }
+        drop(self.handles.remove(handle));
         self.forget(ino, 1);
     }
 
@@ -255,15 +250,15 @@ impl Vfs for Volume {
         Ok(parts)
     }
 
-    async fn write(&self, ino: Ino, handle: Handle, offset: u64, data: Bytes, clear_privileges: bool) -> Result<()> {
+    async fn write(&self, ino: Ino, handle: Handle, offset: u64, data: Bytes, how: WriteFlags) -> Result<()> {
         let open = self.handles.get(handle)?;
         if !open.writable {
             return Err(Error::BadHandle);
         }
-        if clear_privileges {
+        if how.clear_privileges {
             self.clear_privileges(ino).await?;
         }
-        self.write_file(&open.file, offset, data).await
+        self.write_file(&open.file, offset, data, how.cached).await
     }
 
     async fn fsync(&self, ino: Ino) -> Result<()> {
@@ -273,8 +268,7 @@ impl Vfs for Volume {
             return self.commit().await;
         };
         self.publish_file(&file).await?;
-        self.commit().await?;
-        Self::take_error(&file)
+        self.commit().await
     }
 
     async fn sync(&self) -> Result<()> {

@@ -65,12 +65,34 @@ pub struct Owner {
     pub host: String,
     /// `/proc/sys/kernel/random/boot_id` of that host's present boot.
     pub boot_id: String,
+    /// `/etc/machine-id` of that host; empty if it has none. Host names repeat.
+    #[serde(default)]
+    pub machine_id: String,
+    /// Inode of `/proc/self/ns/pid`, within which the process id means something; 0 if not known.
+    #[serde(default)]
+    pub pid_namespace: u64,
     /// Process id there.
     pub pid: u32,
     /// Start time of that process in clock ticks since boot (field 22 of `/proc/PID/stat`), to tell it from a later one with its pid.
     pub pid_started: u64,
     /// Where it is mounted, or what it is used for (`fsck`, `gc`).
     pub purpose: String,
+}
+
+impl Owner {
+    /// An owner of which no more is known: to others it counts as alive until it releases the volume.
+    #[must_use]
+    pub fn new(host: impl Into<String>, purpose: impl Into<String>) -> Self {
+        Self {
+            host: host.into(),
+            boot_id: String::new(),
+            machine_id: String::new(),
+            pid_namespace: 0,
+            pid: 0,
+            pid_started: 0,
+            purpose: purpose.into(),
+        }
+    }
 }
 
 /// What a check looks at, and whether it mends.

@@ -1,9 +1,13 @@
 //! Who may write: one mount at a time.
 //!
 //! Every open takes the next epoch by creating `owners/<epoch>.json`, which only one can. A mount that ends well marks its
-//! own; one that did not leaves it open, and the next must know that it is gone: same host and no such process, or a person says
-//! so (`--take-over`). Nothing has to be renewed, so an idle mount costs nothing. What shuts an old owner out for good is not this
+//! own; one that did not leaves it open, and the next must know that it is gone: same machine and no such process, or a person
+//! says so (`--take-over`). Nothing has to be renewed, so an idle mount costs nothing. What shuts an old owner out for good is not this
 //! file but the metadata engine, which refuses writes of an older epoch.
+
+mod claim;
+
+pub(crate) use claim::Claim;
 
 use crate::{Error, Owner, Result};
 use futures::TryStreamExt;
@@ -27,7 +31,7 @@ struct OwnerFile {
 }
 
 /// The right to write, until [`Ownership::release`].
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Ownership {
     /// Greater than that of every owner before.
     pub(crate) epoch: u32,
@@ -63,6 +67,17 @@ impl Ownership {
             }
             // Another open was faster: look again at who it is.
         }
+    }
+
+    /// Makes sure that no other has taken the volume since. Two take-overs may cross: the older may open the namespace after the
+    /// newer, and shut it out of what it rightly took.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if there is a newer owner.
+    pub(crate) async fn confirm(&self, store: &dyn ObjectStore) -> Result<()> {
+        let Some(newest) = list(store).await?.last().copied().filter(|newest| *newest > self.epoch) else { return Ok(()) };
+        let by = read(store, newest).await?.map_or_else(|| "another".into(), |file| describe(&file));
+        Err(Error::Fenced(format!("{by} took the volume over while it was opened here")))
     }
 
     /// Says that this mount ended well.
@@ -114,18 +129,34 @@ async fn forget_old(store: &dyn ObjectStore, epochs: &[u32]) {
     }
 }
 
-/// Whether the holder ran on this very host and its process is no more.
+/// Whether the holder is known to be no more. Host names, machine ids of cloned images and process ids within containers repeat,
+/// so all must match; whoever is in doubt must not take a volume from a mount that lives.
 fn is_gone(holder: &Owner, here: &Owner) -> bool {
-    if holder.host != here.host {
+    let same_place = holder.host == here.host
+        && holder.machine_id == here.machine_id
+        && holder.pid_namespace == here.pid_namespace
+        && here.pid_namespace != 0
+        && !holder.boot_id.is_empty()
+        && !here.boot_id.is_empty();
+    if !same_place {
         return false;
     }
     if holder.boot_id != here.boot_id {
-        return true;
+        return !holder.machine_id.is_empty();
     }
     match std::fs::read_to_string(format!("/proc/{}/stat", holder.pid)) {
-        Ok(stat) => started(&stat) != Some(holder.pid_started) || is_zombie(&stat),
-        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+        Ok(stat) => is_zombie(&stat) || started(&stat).is_some_and(|started| started != holder.pid_started),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound && !exists(holder.pid),
     }
+}
+
+/// Whether there is such a process, though `/proc` may hide it (`hidepid`).
+fn exists(pid: u32) -> bool {
+    // 0 and negative numbers name groups of processes: such a record is in doubt.
+    let Some(pid) = libc::pid_t::try_from(pid).ok().filter(|pid| *pid > 0) else { return true };
+    // SAFETY: signal 0 is never sent; the call only looks whether it could be.
+    let there = unsafe { libc::kill(pid, 0) } == 0;
+    there || std::io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH)
 }
 
 /// Field 3: a process that ended, and whose parent has not asked how.

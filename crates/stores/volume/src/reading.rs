@@ -28,17 +28,17 @@ impl Volume {
         let wanted = u64::try_from(size).unwrap_or(u64::MAX);
         let mut tries = 0;
         loop {
-            let spans = {
+            let (spans, generation) = {
                 let state = file.lock();
                 let end = offset.saturating_add(wanted).min(state.size);
                 if offset >= end {
                     return Ok(Vec::new());
                 }
-                overlay(&state, offset..end)
+                (overlay(&state, offset..end), state.generation)
             };
             match self.read_spans(file.ino, spans).await {
                 // What showed through the layers may have been cut, or published, meanwhile.
-                Err(Error::Corrupt(_)) if tries < TRIES && !self.still(file, offset, wanted) => tries += 1,
+                Err(Error::Corrupt(_)) if tries < TRIES && file.lock().generation != generation => tries += 1,
                 Err(error) => {
                     if error.is_fault() {
                         self.note(&error);
@@ -48,12 +48,6 @@ impl Volume {
                 Ok(parts) => return Ok(parts),
             }
         }
-    }
-
-    /// Whether nothing of a range is on its way into the store: what is published of it is all there is.
-    fn still(&self, file: &File, offset: u64, wanted: u64) -> bool {
-        let state = file.lock();
-        !state.is_dirty() && offset.saturating_add(wanted) <= state.size
     }
 
     async fn read_spans(&self, ino: Ino, spans: Vec<Span>) -> Result<Vec<Bytes>> {
@@ -130,16 +124,16 @@ impl Volume {
         let _steady = file.gate.read().await;
         let mut next = offset;
         loop {
-            let (spans, size) = {
+            let spans = {
                 let state = file.lock();
                 if offset >= state.size {
                     return Err(Error::NoOffset);
                 }
-                (overlay(&state, next..next.saturating_add(SEEK_STEP).min(state.size)), state.size)
+                if next >= state.size {
+                    return if what == Seek::Hole { Ok(state.size) } else { Err(Error::NoOffset) };
+                }
+                overlay(&state, next..next.saturating_add(SEEK_STEP).min(state.size))
             };
-            if next >= size {
-                return if what == Seek::Hole { Ok(size) } else { Err(Error::NoOffset) };
-            }
             for span in spans {
                 let found = match span.piece {
                     Some(LayerPiece::Data(_)) => (what == Seek::Data).then_some(span.range.start),

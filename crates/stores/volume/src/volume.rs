@@ -4,18 +4,19 @@ use crate::cleaning::Reads;
 use crate::file::Files;
 use crate::layout::VolumeFile;
 use crate::log::{Log, LogOptions};
-use crate::ownership::Ownership;
+use crate::ownership::{Claim, Ownership};
 use crate::references::References;
 use crate::writing::Handles;
 use crate::{Error, FormatOptions, OpenOptions, Result, Status, VolumeInfo};
-use futures::StreamExt;
 use object_store::ObjectStore;
 use parking_lot::Mutex;
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Weak};
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use stoa_cache::{Budget, Cache, DiskOptions};
-use stoa_meta::{Engine, EngineOptions, Meta, RootOptions};
+use stoa_meta::{Engine, EngineOptions, Meta, RootOptions, SegmentId};
+use stoa_vfs::Ino;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
@@ -54,8 +55,8 @@ pub struct Volume {
     pub(crate) pressure: Notify,
     /// Commits that were made.
     pub(crate) commits: AtomicU64,
-    /// Held by the collection under way.
-    pub(crate) collecting: tokio::sync::Mutex<()>,
+    /// Held by the collection under way; segments that this mount could not empty, and does not try to again.
+    pub(crate) collecting: tokio::sync::Mutex<HashSet<SegmentId>>,
     pub(crate) last_error: Mutex<Option<String>>,
     read_only: bool,
     memory_bytes_max: u64,
@@ -68,21 +69,16 @@ pub struct Volume {
 /// # Errors
 /// [`Error::Exists`], [`Error::NotEmpty`], [`Error::Store`].
 pub async fn format(store: Arc<dyn ObjectStore>, options: &FormatOptions) -> Result<VolumeInfo> {
-    match VolumeFile::read(store.as_ref()).await {
-        Err(Error::NotAVolume(_)) => {}
-        Ok(_) | Err(Error::Newer { .. }) => return Err(Error::Exists(store.to_string())),
-        Err(error) => return Err(error),
-    }
-    match store.list(None).next().await {
-        None => {}
-        Some(Ok(_)) => return Err(Error::NotEmpty(store.to_string())),
-        Some(Err(error)) => return Err(Error::store("list the store", &error)),
-    }
+    Claim::check_vacant(store.as_ref()).await?;
     stoa_objects::probe(store.as_ref()).await.map_err(Error::Store)?;
+    // Not before the store is known to be able to: what ignores a condition can't keep two formats apart.
+    let claim = Claim::take(store.as_ref()).await?;
     let about = VolumeFile::new(options);
     let root = RootOptions { mode: options.root_mode, uid: options.root_uid, gid: options.root_gid };
+    // From here on a failure leaves the claim: it says what the objects are that were written.
     Engine::format(Arc::clone(&store), root).await?;
     about.create(store.as_ref()).await?;
+    claim.release(store.as_ref()).await;
     Ok(about.info())
 }
 
@@ -101,11 +97,24 @@ impl Volume {
     /// [`Error::NotAVolume`], [`Error::Newer`], [`Error::Owned`].
     pub async fn open(store: Arc<dyn ObjectStore>, options: OpenOptions) -> Result<Arc<Self>> {
         let about = VolumeFile::read(store.as_ref()).await?;
+        let ownership = Ownership::take(store.as_ref(), options.owner.clone(), options.take_over).await?;
+        let opened = Self::open_owned(about, Arc::clone(&store), options, ownership.clone()).await;
+        if opened.is_err()
+            && let Err(error) = ownership.release(store.as_ref()).await
+        {
+            tracing::warn!(%error, "a volume that was not opened could not be given back");
+        }
+        opened
+    }
+
+    /// The part of opening that may fail with the volume taken.
+    async fn open_owned(
+        about: VolumeFile,
+        store: Arc<dyn ObjectStore>,
+        options: OpenOptions,
+        ownership: Ownership,
+    ) -> Result<Arc<Self>> {
         let memory_bytes_max = options.memory_bytes_max.max(MEMORY_BYTES_MIN);
-        let ownership = Ownership::take(store.as_ref(), options.owner, options.take_over).await?;
-        let engine =
-            EngineOptions { memory_bytes_max: memory_bytes_max / META_SHARE, hash_key: about.uuid.into_bytes() };
-        let meta: Arc<dyn Meta> = Arc::new(Engine::open(Arc::clone(&store), &engine).await?);
         let mut cache = stoa_cache::Options::new(memory_bytes_max / CACHE_SHARE);
         cache.disk = options.cache_dir.map(|dir| DiskOptions {
             dir,
@@ -113,6 +122,9 @@ impl Volume {
             volume: about.uuid.to_string(),
         });
         let cache = Cache::open(Arc::clone(&store), cache).map_err(|error| Error::Io(error.to_string()))?;
+        let engine =
+            EngineOptions { memory_bytes_max: memory_bytes_max / META_SHARE, hash_key: about.uuid.into_bytes() };
+        let meta = open_meta(&store, &engine, &ownership).await?;
         let files = Arc::new(Files::default());
         let (log, tasks) = Log::start(LogOptions {
             meta: Arc::clone(&meta),
@@ -135,26 +147,28 @@ impl Volume {
             commit_interval: options.commit_interval,
             pressure: Notify::new(),
             commits: AtomicU64::new(0),
-            collecting: tokio::sync::Mutex::new(()),
+            collecting: tokio::sync::Mutex::default(),
             last_error: Mutex::new(None),
             read_only: options.read_only,
             memory_bytes_max,
             ownership,
             tasks: Mutex::new(tasks),
         });
-        volume.reap_orphans().await?;
-        let flusher = tokio::spawn(crate::flushing::run(Arc::downgrade(&volume)));
-        let cleaner = tokio::spawn(crate::cleaning::run(Arc::downgrade(&volume)));
-        volume.tasks.lock().extend([flusher, cleaner]);
+        volume.start_tasks().await;
         Ok(volume)
     }
 
-    /// Removes what an earlier mount had unlinked and still open when it ended.
-    async fn reap_orphans(&self) -> Result<()> {
-        for ino in self.meta.orphans().await? {
-            self.meta.reap(ino).await?;
-        }
-        Ok(())
+    async fn start_tasks(self: &Arc<Self>) {
+        // Asked before anything can be unlinked: what this mount unlinks and still uses is not among them.
+        let orphans = if self.read_only { Ok(Vec::new()) } else { self.meta.orphans().await };
+        let orphans = orphans.unwrap_or_else(|error| {
+            tracing::warn!(%error, "what an earlier mount left can't be listed; it stays");
+            Vec::new()
+        });
+        let reaper = tokio::spawn(reap(Arc::downgrade(self), orphans));
+        let flusher = tokio::spawn(crate::flushing::run(Arc::downgrade(self)));
+        let cleaner = tokio::spawn(crate::cleaning::run(Arc::downgrade(self)));
+        self.tasks.lock().extend([reaper, flusher, cleaner]);
     }
 
     /// Makes everything durable, gives ownership back and stops. Tries for as long as the store is away.
@@ -241,6 +255,33 @@ impl Volume {
     /// Keeps a failure for `stoa status`.
     pub(crate) fn note(&self, error: &dyn std::fmt::Display) {
         *self.last_error.lock() = Some(format!("{} {error}", crate::clock::rfc3339_now()));
+    }
+}
+
+/// Opens the namespace, which shuts out whoever had it, and gives it up again if a newer owner came meanwhile.
+async fn open_meta(
+    store: &Arc<dyn ObjectStore>,
+    options: &EngineOptions,
+    ownership: &Ownership,
+) -> Result<Arc<dyn Meta>> {
+    let meta = Engine::open(Arc::clone(store), options).await?;
+    if let Err(error) = ownership.confirm(store.as_ref()).await {
+        // It may be fenced already, and there is nothing in it to lose.
+        let _ = meta.close().await;
+        return Err(error);
+    }
+    Ok(Arc::new(meta))
+}
+
+/// Removes what an earlier mount had unlinked and still open when it ended. Nobody waits for this, and one that can't be removed
+/// only takes up room. Not while a check counts.
+async fn reap(volume: Weak<Volume>, orphans: Vec<Ino>) {
+    for ino in orphans {
+        let Some(volume) = volume.upgrade() else { return };
+        let _nobody_counts = volume.collecting.lock().await;
+        if let Err(error) = volume.meta.reap(ino).await {
+            tracing::warn!(%error, inode = ino.0, "what an earlier mount left can't be removed; it stays");
+        }
     }
 }
 

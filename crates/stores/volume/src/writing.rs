@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use stoa_cache::ReadAhead;
+use stoa_cache::{ReadAhead, Reservation};
 use stoa_meta::ChangeAttr;
 use stoa_vfs::{Allocate, Error, Handle, Ino, Kind, Result, Timestamp};
 
@@ -33,6 +33,21 @@ pub(crate) struct Open {
     pub(crate) file: Arc<File>,
     pub(crate) writable: bool,
     pub(crate) read_ahead: Mutex<ReadAhead>,
+}
+
+impl Open {
+    pub(crate) fn new(file: Arc<File>, writable: bool, read_ahead_max: u64) -> Self {
+        file.lock().writers += u32::from(writable);
+        Self { file, writable, read_ahead: Mutex::new(ReadAhead::new(read_ahead_max)) }
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        let mut state = self.file.lock();
+        state.writers -= u32::from(self.writable);
+        state.replacing &= state.writers > 0;
+    }
 }
 
 impl Handles {
@@ -65,7 +80,7 @@ impl Volume {
         self.files.get(ino, size).await
     }
 
-    pub(crate) async fn write_file(&self, file: &Arc<File>, offset: u64, data: Bytes) -> Result<()> {
+    pub(crate) async fn write_file(&self, file: &Arc<File>, offset: u64, data: Bytes, cached: bool) -> Result<()> {
         self.check_writable()?;
         let len = u64::try_from(data.len()).unwrap_or(u64::MAX);
         if offset.checked_add(len).is_none_or(|end| end > SIZE_MAX) {
@@ -78,12 +93,12 @@ impl Volume {
             Some(reservation) => reservation,
             None => {
                 self.pressure.notify_one();
-                self.budget.reserve(len).await
+                self.reserve(len).await?
             }
         };
         let _steady = file.gate.read().await;
         let mut state = file.lock();
-        state.put(offset, Piece::Data(data), Timestamp::now());
+        state.put(offset, Piece::Data(data), (!cached).then(Timestamp::now));
         state.account(reservation);
         if state.active.data_bytes() >= FREEZE_BYTES
             && let Some(frozen) = state.freeze()
@@ -96,6 +111,17 @@ impl Volume {
             self.pressure.notify_one();
         }
         Ok(())
+    }
+
+    /// Takes memory for data on its way into the store; waits for it, but not for ever once nothing gets there any more.
+    pub(crate) async fn reserve(&self, bytes: u64) -> Result<Reservation> {
+        tokio::select! {
+            reserved = self.budget.reserve(bytes) => {
+                self.check()?;
+                Ok(reserved)
+            }
+            error = self.log.failure() => Err(error),
+        }
     }
 
     pub(crate) async fn truncate_file(&self, file: &Arc<File>, size: u64) -> Result<()> {
@@ -142,7 +168,7 @@ impl Volume {
         self.change_layer(file, |state, now| {
             let end = if keep_size { end.min(state.size) } else { end };
             if offset < end {
-                state.put(offset, Piece::Hole(end - offset), now);
+                state.put(offset, Piece::Hole(end - offset), Some(now));
             }
         })
         .await;

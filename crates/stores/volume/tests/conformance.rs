@@ -16,7 +16,7 @@ use stoa_volume::{FormatOptions, OpenOptions, Owner, Volume};
 async fn volume() -> Arc<dyn Vfs> {
     let store = Arc::new(InMemory::new());
     stoa_volume::format(store.clone(), &FormatOptions::default()).await.unwrap();
-    let owner = Owner { host: "test".into(), boot_id: "test".into(), pid: 1, pid_started: 1, purpose: "test".into() };
+    let owner = Owner::new("test", "test");
     Volume::open(store, OpenOptions::new(owner)).await.unwrap()
 }
 

@@ -36,7 +36,7 @@ impl Progress for Silent {
 }
 
 fn options(take_over: bool, commit_interval: Duration) -> OpenOptions {
-    let owner = Owner { host: "test".into(), boot_id: "test".into(), pid: 1, pid_started: 1, purpose: "crash".into() };
+    let owner = Owner::new("test", "crash");
     OpenOptions { take_over, commit_interval, ..OpenOptions::new(owner) }
 }
 

@@ -22,7 +22,7 @@ impl Progress for Silent {
 }
 
 async fn open(store: Arc<dyn ObjectStore>) -> Arc<Volume> {
-    let owner = Owner { host: "test".into(), boot_id: "test".into(), pid: 1, pid_started: 1, purpose: "test".into() };
+    let owner = Owner::new("test", "test");
     Volume::open(store, OpenOptions::new(owner)).await.unwrap()
 }
 

@@ -137,7 +137,8 @@ impl Fs {
 
     pub(crate) async fn try_put(&self, ino: Ino, offset: u64, data: &[u8]) -> Result<()> {
         let handle = self.open(ino, WRITE).await?;
-        let written = self.write(ino, handle, offset, Bytes::copy_from_slice(data), false).await;
+        let written =
+            self.write(ino, handle, offset, Bytes::copy_from_slice(data), stoa_vfs::WriteFlags::default()).await;
         let flushed = self.flush(ino, handle).await;
         self.release(ino, handle).await;
         written.and(flushed)

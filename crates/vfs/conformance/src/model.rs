@@ -123,8 +123,8 @@ impl Vfs for Model {
         self.state.lock().read(ino, handle, offset, size)
     }
 
-    async fn write(&self, ino: Ino, handle: Handle, offset: u64, data: Bytes, clear_privileges: bool) -> Result<()> {
-        self.state.lock().write(ino, handle, offset, &data, clear_privileges)
+    async fn write(&self, ino: Ino, handle: Handle, offset: u64, data: Bytes, how: stoa_vfs::WriteFlags) -> Result<()> {
+        self.state.lock().write(ino, handle, offset, &data, how)
     }
 
     async fn fsync(&self, ino: Ino) -> Result<()> {

@@ -66,6 +66,7 @@ async fn opened(session: &Session, entry: &Entry, flags: u32) -> Outcome {
     let how = stoa_vfs::OpenFlags { write: file::writes(flags), truncate: false, clear_privileges: false };
     match session.vfs.open(ino, how).await {
         Ok(handle) => {
+            session.writers.opened(ino, handle, how.write);
             let open = file::open_reply(session, handle, flags);
             let body = reply::create(&attr::entry_to_wire(session, entry), &open);
             Ok(Answer::fixed(body).taking(Taken::EntryAndOpen(ino, handle)))

@@ -4,7 +4,7 @@ use super::{Request, Step};
 use crate::errno::Failure;
 use crate::session::{Answer, Payload, Session, Taken};
 use bytes::Bytes;
-use stoa_vfs::{Handle, OpenFlags};
+use stoa_vfs::{Handle, OpenFlags, WriteFlags};
 use stoa_wire_fuse::{Open, flags, reply};
 
 pub(super) fn open(r: &Request<'_>, how: u32, open_flags: u32) -> Result<Step, Failure> {
@@ -14,6 +14,7 @@ pub(super) fn open(r: &Request<'_>, how: u32, open_flags: u32) -> Result<Step, F
     let wanted = OpenFlags { write: writes(how), truncate, clear_privileges };
     let work = async move {
         let handle = session.vfs.open(ino, wanted).await?;
+        session.writers.opened(ino, handle, wanted.write);
         let body = reply::open(&open_reply(&session, handle, how));
         Ok(Answer::fixed(body).taking(Taken::Open(ino, handle)))
     };
@@ -57,9 +58,13 @@ pub(super) fn write(r: &Request<'_>, handle: u64, offset: u64, how: u32, data: &
     // `data` lies in `whole` where that is given, and is a part of it without a copy.
     let data = r.whole.map_or_else(|| Bytes::copy_from_slice(data), |whole| whole.slice_ref(data));
     let count = u32::try_from(data.len()).map_err(|_| Failure::Door(libc::EINVAL))?;
-    let clear_privileges = how & flags::write::KILL_SUIDGID != 0;
+    let how = WriteFlags {
+        clear_privileges: how & flags::write::KILL_SUIDGID != 0,
+        // A kernel that writes back later keeps the times meanwhile, and sends them by SETATTR.
+        cached: how & flags::write::CACHE != 0 && session.policy.exclusive,
+    };
     Request::change(async move {
-        session.vfs.write(ino, Handle(handle), offset, data, clear_privileges).await?;
+        session.vfs.write(ino, Handle(handle), offset, data, how).await?;
         Ok(Answer::fixed(reply::count(count)))
     })
 }
@@ -75,6 +80,7 @@ pub(super) fn flush(r: &Request<'_>, handle: u64) -> Result<Step, Failure> {
 pub(super) fn release(r: &Request<'_>, handle: u64) -> Result<Step, Failure> {
     let (session, ino) = (r.session(), r.ino());
     Request::change(async move {
+        session.writers.released(Handle(handle));
         session.vfs.release(ino, Handle(handle)).await;
         Ok(Answer::EMPTY)
     })

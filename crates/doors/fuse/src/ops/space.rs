@@ -66,7 +66,11 @@ pub(super) fn lseek(r: &Request<'_>, offset: u64, whence: u32) -> Result<Step, F
         _ => return Err(Failure::Door(libc::EINVAL)),
     };
     let (session, ino) = (r.session(), r.ino());
-    Request::ask(async move { Ok(Answer::fixed(reply::offset(session.vfs.seek(ino, offset, what).await?))) })
+    Request::ask(async move {
+        // The kernel asks without having written back what it holds: the store would call that a hole.
+        session.fetch_written(ino).await;
+        Ok(Answer::fixed(reply::offset(session.vfs.seek(ino, offset, what).await?)))
+    })
 }
 
 pub(super) fn copy(

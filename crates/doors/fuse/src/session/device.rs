@@ -47,6 +47,16 @@ impl Device {
         }
     }
 
+    /// The same channel, for another thread.
+    pub(crate) fn same(&self) -> io::Result<Self> {
+        self.0.try_clone().map(Self)
+    }
+
+    /// Tells the kernel something unasked. Blocks until it was done.
+    pub(crate) fn tell(&self, message: &[u8]) -> io::Result<()> {
+        (&self.0).write(message).map(|_| ())
+    }
+
     /// Reads one request, and returns its length.
     pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         (&self.0).read(buffer)

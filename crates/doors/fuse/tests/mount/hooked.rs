@@ -132,9 +132,9 @@ impl Vfs for Hooked {
         self.inner.read(ino, handle, offset, size).await
     }
 
-    async fn write(&self, ino: Ino, handle: Handle, offset: u64, data: Bytes, clear_privileges: bool) -> Result<()> {
+    async fn write(&self, ino: Ino, handle: Handle, offset: u64, data: Bytes, how: stoa_vfs::WriteFlags) -> Result<()> {
         (self.hook)("write").await?;
-        self.inner.write(ino, handle, offset, data, clear_privileges).await
+        self.inner.write(ino, handle, offset, data, how).await
     }
 
     async fn fsync(&self, ino: Ino) -> Result<()> {

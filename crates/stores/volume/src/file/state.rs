@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 use stoa_cache::Reservation;
-use stoa_vfs::{Error, Ino, Result, Timestamp};
+use stoa_vfs::{Ino, Result, Timestamp};
 use tokio::sync::{Notify, OnceCell, RwLock};
 
 /// A regular file in use. While there is one for an inode, there is no other, and all writing goes through it.
@@ -42,8 +42,12 @@ pub(crate) struct FileState {
     pub(crate) dirty_since: Option<Instant>,
     /// It was cut, and whoever did so may not have written the new content yet.
     pub(crate) replacing: bool,
-    /// A failure that no program was told of.
-    pub(crate) error: Option<Error>,
+    /// Open handles that can write.
+    pub(crate) writers: u32,
+    /// Counts changes of anything that reading depends on.
+    pub(crate) generation: u64,
+    /// `size` was filled in.
+    pub(super) loaded: bool,
 }
 
 /// A layer that no longer changes.
@@ -70,7 +74,12 @@ impl File {
 
     /// Fills in the published size, once.
     pub(super) async fn get_ready(&self, size: impl Future<Output = Result<u64>>) -> Result<()> {
-        let fill = async { size.await.map(|size| self.state.lock().size = size) };
+        let fill = async {
+            let size = size.await?;
+            let mut state = self.state.lock();
+            (state.size, state.loaded) = (size, true);
+            Ok(())
+        };
         self.ready.get_or_try_init(|| fill).await.map(|_| ())
     }
 
@@ -80,6 +89,11 @@ impl File {
 }
 
 impl FileState {
+    /// The size, once it is known here: from then on it is always right.
+    pub(crate) fn known_size(&self) -> Option<u64> {
+        self.loaded.then_some(self.size)
+    }
+
     pub(crate) fn is_dirty(&self) -> bool {
         self.is_active() || !self.frozen.is_empty()
     }
@@ -93,12 +107,19 @@ impl FileState {
         self.active.data_bytes() + self.frozen.iter().map(|frozen| frozen.layer.data_bytes()).sum::<u64>()
     }
 
-    /// Puts a piece at `offset`. The file grows as needed, by a hole before the piece if it starts beyond the end.
-    pub(crate) fn put(&mut self, offset: u64, piece: Piece, now: Timestamp) {
+    /// Puts a piece at `offset`, modified `now` unless somebody else keeps the times. The file grows as needed, by a hole before the piece if it starts beyond the end.
+    pub(crate) fn put(&mut self, offset: u64, piece: Piece, now: Option<Timestamp>) {
         self.grow(offset);
         self.size = self.size.max(offset.saturating_add(piece.len()));
         self.active.put(offset, piece);
-        self.touch(now);
+        self.dirtied();
+        self.modified = now.or(self.modified);
+    }
+
+    fn dirtied(&mut self) {
+        self.changed = true;
+        self.generation += 1;
+        self.dirty_since.get_or_insert_with(Instant::now);
     }
 
     /// Makes the file at least `size` long.
@@ -114,7 +135,7 @@ impl FileState {
     pub(crate) fn resize(&mut self, size: u64, now: Timestamp) {
         if size < self.size {
             self.active.clear(size..u64::MAX);
-            self.replacing = size == 0;
+            self.replacing = size == 0 && self.writers > 0;
             self.size = size;
         } else {
             self.grow(size);
@@ -124,8 +145,7 @@ impl FileState {
 
     pub(crate) fn touch(&mut self, now: Timestamp) {
         self.modified = Some(now);
-        self.changed = true;
-        self.dirty_since.get_or_insert_with(Instant::now);
+        self.dirtied();
     }
 
     /// Adds to what `active` takes from the budget, and gives back what it no longer needs.

@@ -54,11 +54,11 @@ mod tests {
         let data = |text: &'static str| Piece::Data(Bytes::from_static(text.as_bytes()));
         let now = Timestamp::default();
         let mut state = FileState { size: 20, ..FileState::default() };
-        state.put(2, data("aaaa"), now);
+        state.put(2, data("aaaa"), Some(now));
         state.freeze();
-        state.put(4, data("bbbb"), now);
+        state.put(4, data("bbbb"), Some(now));
         state.freeze();
-        state.put(5, Piece::Hole(1), now);
+        state.put(5, Piece::Hole(1), Some(now));
         let spans: Vec<_> = overlay(&state, 0..10).into_iter().map(|span| (span.range, span.piece)).collect();
         let expected = [
             (0..2, None),
@@ -76,7 +76,7 @@ mod tests {
         let now = Timestamp::default();
         let mut state = FileState { size: 100, ..FileState::default() };
         state.resize(10, now);
-        state.put(50, Piece::Data(Bytes::from_static(b"x")), now);
+        state.put(50, Piece::Data(Bytes::from_static(b"x")), Some(now));
         let spans = overlay(&state, 0..state.size);
         assert_eq!(spans.first(), Some(&Span { range: 0..10, piece: None }));
         assert_eq!(spans.get(1), Some(&Span { range: 10..50, piece: Some(Piece::Hole(40)) }));

@@ -63,10 +63,15 @@ impl Log {
         }
         self.fragmented.note(&update);
         let _times = file.times.lock().await;
-        update.modified = file.lock().modified.take();
+        let modified = file.lock().modified;
+        update.modified = modified;
         self.meta.publish(&[], vec![update]).await?;
         {
             let mut state = file.lock();
+            state.generation += 1;
+            if state.modified == modified {
+                state.modified = None;
+            }
             if state.frozen.front().is_some_and(|first| Arc::ptr_eq(first, frozen)) {
                 state.frozen.pop_front();
             }

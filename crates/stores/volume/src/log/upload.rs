@@ -3,11 +3,12 @@
 use super::Log;
 use crate::layout::segment_path;
 use crate::segment::Sealed;
-use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
+use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use stoa_meta::NewSegment;
+use stoa_vfs::Error;
 use tokio::task::JoinHandle;
 
 /// Between two tries of an upload that the store refuses (what passes by itself is tried again by the layers below).
@@ -19,14 +20,27 @@ impl Log {
         let room = Arc::clone(&self.uploads).acquire_owned().await.ok()?;
         self.uploads_running.fetch_add(1, Ordering::Relaxed);
         let store = Arc::clone(&self.store);
-        let stuck = self.stuck.clone();
+        let (stuck, failed) = (self.stuck.clone(), self.failed.clone());
         Some(tokio::spawn(async move {
             let Sealed { segment, parts } = sealed;
             let payload: PutPayload = parts.into_iter().collect();
-            while let Err(error) = put(store.as_ref(), segment, payload.clone()).await {
-                tracing::error!(%error, segment = %segment.id, "a segment can't be uploaded; it is tried again");
-                stuck.send_replace(Some(format!("segment {} can't be uploaded: {error}", segment.id)));
-                tokio::time::sleep(AGAIN).await;
+            loop {
+                match put(store.as_ref(), segment, &payload).await {
+                    Ok(Put::Done) => break,
+                    Ok(Put::Foreign) => {
+                        let error = foreign(segment);
+                        tracing::error!(%error, "nothing can be written to the volume any more");
+                        failed.send_if_modified(|failed| failed.is_none().then(|| *failed = Some(error)).is_some());
+                        // What this task returns would be published, and who waits for it has been told by now.
+                        drop((store, payload));
+                        return std::future::pending().await;
+                    }
+                    Err(error) => {
+                        tracing::error!(%error, segment = %segment.id, "a segment can't be uploaded; it is tried again");
+                        stuck.send_replace(Some(format!("segment {} can't be uploaded: {error}", segment.id)));
+                        tokio::time::sleep(AGAIN).await;
+                    }
+                }
             }
             stuck.send_if_modified(|reason| reason.take().is_some());
             drop(room);
@@ -35,7 +49,40 @@ impl Log {
     }
 }
 
-async fn put(store: &dyn ObjectStore, segment: NewSegment, payload: PutPayload) -> object_store::Result<()> {
-    // Overwriting makes a repeated PUT harmless: only this mount writes this number, and only these bytes.
-    store.put(&segment_path(segment.id), payload).await.map(|_| ())
+/// What became of an upload.
+enum Put {
+    /// The segment is there.
+    Done,
+    /// Something else is there in its place.
+    Foreign,
 }
+
+/// Creates the object of a segment. Its number is this mount's alone, unless the owner files were removed by hand and epochs began
+/// anew: then another segment is there, which must never be overwritten. Our own is there when an earlier try arrived and its
+/// answer did not.
+async fn put(store: &dyn ObjectStore, segment: NewSegment, payload: &PutPayload) -> object_store::Result<Put> {
+    let path = segment_path(segment.id);
+    let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
+    match store.put_opts(&path, payload.clone(), options).await {
+        Err(object_store::Error::AlreadyExists { .. }) => {
+            let found = store.get(&path).await?.bytes().await?;
+            Ok(if is_same(&found, payload) { Put::Done } else { Put::Foreign })
+        }
+        result => result.map(|_| Put::Done),
+    }
+}
+
+fn is_same(found: &[u8], payload: &PutPayload) -> bool {
+    let rest = payload.iter().try_fold(found, |found, part| found.strip_prefix(part.as_ref()));
+    rest.is_some_and(<[u8]>::is_empty)
+}
+
+fn foreign(segment: NewSegment) -> Error {
+    Error::Io(format!(
+        "the object {} was there before it was written, with other content; it was left alone. Were objects in owners/ removed?",
+        segment_path(segment.id)
+    ))
+}
+
+#[cfg(test)]
+mod tests;

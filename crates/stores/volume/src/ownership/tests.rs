@@ -2,7 +2,14 @@ use super::*;
 use object_store::memory::InMemory;
 
 fn owner(host: &str, pid: u32) -> Owner {
-    Owner { host: host.into(), boot_id: "boot".into(), pid, pid_started: 1, purpose: "/mnt".into() }
+    Owner {
+        boot_id: "boot".into(),
+        machine_id: "machine".into(),
+        pid_namespace: 7,
+        pid,
+        pid_started: 1,
+        ..Owner::new(host, "/mnt")
+    }
 }
 
 #[tokio::test]
@@ -50,6 +57,50 @@ async fn of_many_at_once_one_wins() {
     let won = futures::future::join_all(takes).await.into_iter().filter(|taken| *taken.as_ref().unwrap()).count();
     assert_eq!(won, 16);
     assert_eq!(list(store.as_ref()).await.unwrap().last(), Some(&16));
+}
+
+#[test]
+fn who_may_be_on_another_machine_is_not_gone() {
+    let gone = owner("a", 1_000_000_000);
+    assert!(is_gone(&gone, &gone));
+    let alive = |holder: Owner| assert!(!is_gone(&holder, &gone), "{holder:?}");
+    alive(Owner { host: "b".into(), ..gone.clone() });
+    alive(Owner { machine_id: "other".into(), ..gone.clone() });
+    alive(Owner { pid_namespace: 8, ..gone.clone() });
+    alive(Owner { machine_id: "other".into(), boot_id: "other".into(), ..gone.clone() });
+    alive(Owner::new("a", "/mnt"));
+    let rebooted = Owner { boot_id: "later".into(), ..gone.clone() };
+    assert!(is_gone(&gone, &rebooted));
+    // Without a machine id, another boot may be another machine; the same boot can't be.
+    let nameless = |owner: &Owner| Owner { machine_id: String::new(), ..owner.clone() };
+    assert!(!is_gone(&nameless(&gone), &nameless(&rebooted)));
+    assert!(is_gone(&nameless(&gone), &nameless(&gone)));
+}
+
+#[test]
+fn a_process_that_may_be_hidden_exists() {
+    assert!(exists(1));
+    assert!(exists(std::process::id()));
+    assert!(exists(0));
+    assert!(!exists(1_000_000_000));
+}
+
+#[test]
+fn owner_files_of_before_are_read_and_leave_doubt() {
+    let file = r#"{"host":"a","boot_id":"boot","pid":1000000000,"pid_started":1,"purpose":"/mnt"}"#;
+    let holder: Owner = serde_json::from_str(file).unwrap();
+    assert_eq!((holder.machine_id.as_str(), holder.pid_namespace), ("", 0));
+    assert!(!is_gone(&holder, &owner("a", 2)));
+}
+
+#[tokio::test]
+async fn who_was_overtaken_gives_way() {
+    let store = InMemory::new();
+    let first = Ownership::take(&store, owner("a", 1), false).await.unwrap();
+    first.confirm(&store).await.unwrap();
+    let second = Ownership::take(&store, owner("b", 2), true).await.unwrap();
+    assert!(matches!(first.confirm(&store).await, Err(Error::Fenced(why)) if why.contains("host b, process 2")));
+    second.confirm(&store).await.unwrap();
 }
 
 #[test]

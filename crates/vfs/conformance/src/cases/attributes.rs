@@ -133,9 +133,11 @@ pub async fn writing_clears_privileges_when_asked(fs: Fs) {
     let ino = fs.file(ROOT, "a").await;
     fs.chmod(ino, 0o6755).await;
     let handle = fs.open(ino, WRITE).await.unwrap();
-    fs.write(ino, handle, 0, Bytes::from_static(b"a"), false).await.unwrap();
+    fs.write(ino, handle, 0, Bytes::from_static(b"a"), stoa_vfs::WriteFlags::default()).await.unwrap();
     assert_eq!(fs.attr(ino).await.mode, 0o6755);
-    fs.write(ino, handle, 0, Bytes::from_static(b"a"), true).await.unwrap();
+    fs.write(ino, handle, 0, Bytes::from_static(b"a"), stoa_vfs::WriteFlags { clear_privileges: true, cached: false })
+        .await
+        .unwrap();
     assert_eq!(fs.attr(ino).await.mode, 0o755);
     fs.release(ino, handle).await;
     fs.chmod(ino, 0o6755).await;

@@ -66,7 +66,7 @@ pub async fn writers_of_disjoint_ranges(fs: Fs) {
             for step in 0..STEPS {
                 let at = step * TASKS + task;
                 let data = Bytes::from(pattern(at as u64, SIZE));
-                fs.write(ino, handle, (at * SIZE) as u64, data, false).await.unwrap();
+                fs.write(ino, handle, (at * SIZE) as u64, data, stoa_vfs::WriteFlags::default()).await.unwrap();
                 if step % 13 == task {
                     fs.fsync(ino).await.unwrap();
                 }

@@ -98,7 +98,7 @@ pub async fn overlapping_unaligned_writes(fs: Fs) {
         let size = 1 + usize::from(u16::from_le_bytes(choice[4..6].try_into().unwrap())) % 9_000;
         let offset = number % (expected.len() - size);
         let data = pattern(1000 + step as u64, size);
-        fs.write(ino, handle, offset as u64, Bytes::from(data.clone()), false).await.unwrap();
+        fs.write(ino, handle, offset as u64, Bytes::from(data.clone()), stoa_vfs::WriteFlags::default()).await.unwrap();
         expected[offset..offset + size].copy_from_slice(&data);
         longest = longest.max(offset + size);
         if step % 97 == 0 {
@@ -114,7 +114,9 @@ pub async fn many_small_writes_in_order(fs: Fs) {
     let handle = fs.open(ino, WRITE).await.unwrap();
     let expected = pattern(3, 5_000 * 37);
     for (step, data) in expected.chunks(37).enumerate() {
-        fs.write(ino, handle, (step * 37) as u64, Bytes::copy_from_slice(data), false).await.unwrap();
+        fs.write(ino, handle, (step * 37) as u64, Bytes::copy_from_slice(data), stoa_vfs::WriteFlags::default())
+            .await
+            .unwrap();
     }
     fs.release(ino, handle).await;
     fs.expect(ino, &expected).await;
@@ -127,7 +129,9 @@ pub async fn many_small_writes_in_reverse(fs: Fs) {
     let handle = fs.open(ino, WRITE).await.unwrap();
     let expected = pattern(4, 2_000 * 41);
     for (step, data) in expected.chunks(41).enumerate().rev() {
-        fs.write(ino, handle, (step * 41) as u64, Bytes::copy_from_slice(data), false).await.unwrap();
+        fs.write(ino, handle, (step * 41) as u64, Bytes::copy_from_slice(data), stoa_vfs::WriteFlags::default())
+            .await
+            .unwrap();
     }
     fs.release(ino, handle).await;
     fs.expect(ino, &expected).await;
@@ -155,7 +159,7 @@ pub async fn a_stream_of_64_mib(fs: Fs) {
     let handle = fs.open(ino, WRITE).await.unwrap();
     for chunk in 0..CHUNKS {
         let data = Bytes::from(pattern(chunk, CHUNK));
-        fs.write(ino, handle, chunk * CHUNK as u64, data, false).await.unwrap();
+        fs.write(ino, handle, chunk * CHUNK as u64, data, stoa_vfs::WriteFlags::default()).await.unwrap();
     }
     fs.flush(ino, handle).await.unwrap();
     fs.fsync(ino).await.unwrap();
@@ -198,7 +202,7 @@ pub async fn handles_see_each_other(fs: Fs) {
     let reader = fs.open(ino, OpenFlags::default()).await.unwrap();
     assert_ne!(writer, reader);
     for step in 0..50_u64 {
-        fs.write(ino, writer, step * 3, Bytes::from_static(b"abc"), false).await.unwrap();
+        fs.write(ino, writer, step * 3, Bytes::from_static(b"abc"), stoa_vfs::WriteFlags::default()).await.unwrap();
         assert_eq!(fs.read(ino, reader, step * 3, 10).await.unwrap().concat(), b"abc");
         assert_eq!(fs.size(ino).await, step * 3 + 3);
     }
@@ -212,7 +216,7 @@ pub async fn a_released_handle_is_closed(fs: Fs) {
     let handle = fs.open(ino, WRITE).await.unwrap();
     fs.release(ino, handle).await;
     refused(fs.read(ino, handle, 0, 1).await, libc::EBADF);
-    refused(fs.write(ino, handle, 0, Bytes::from_static(b"x"), false).await, libc::EBADF);
+    refused(fs.write(ino, handle, 0, Bytes::from_static(b"x"), stoa_vfs::WriteFlags::default()).await, libc::EBADF);
     fs.expect(ino, b"").await;
 }
 
@@ -221,7 +225,7 @@ pub async fn opening_can_truncate(fs: Fs) {
     fs.fsync(ino).await.unwrap();
     let handle = fs.open(ino, OpenFlags { write: true, truncate: true, clear_privileges: false }).await.unwrap();
     fs.expect(ino, b"").await;
-    fs.write(ino, handle, 5, Bytes::from_static(b"new"), false).await.unwrap();
+    fs.write(ino, handle, 5, Bytes::from_static(b"new"), stoa_vfs::WriteFlags::default()).await.unwrap();
     fs.release(ino, handle).await;
     fs.expect(ino, b"\0\0\0\0\0new").await;
 }
@@ -239,9 +243,11 @@ pub async fn content_moves_with_the_name(fs: Fs) {
     let dir = fs.dir(ROOT, "dir").await;
     let ino = fs.file(ROOT, "a").await;
     let handle = fs.open(ino, WRITE).await.unwrap();
-    fs.write(ino, handle, 0, Bytes::copy_from_slice(&data[..150_000]), false).await.unwrap();
+    fs.write(ino, handle, 0, Bytes::copy_from_slice(&data[..150_000]), stoa_vfs::WriteFlags::default()).await.unwrap();
     fs.rename(ROOT, &name("a"), dir, &name("b"), RenameMode::Replace).await.unwrap();
-    fs.write(ino, handle, 150_000, Bytes::copy_from_slice(&data[150_000..]), false).await.unwrap();
+    fs.write(ino, handle, 150_000, Bytes::copy_from_slice(&data[150_000..]), stoa_vfs::WriteFlags::default())
+        .await
+        .unwrap();
     fs.release(ino, handle).await;
     fs.sync().await.unwrap();
     fs.expect(fs.find(dir, "b").await.unwrap(), &data).await;

@@ -20,7 +20,7 @@ pub async fn closing_reports_no_error_when_there_is_none(fs: Fs) {
     let ino = fs.file(ROOT, "a").await;
     let handle = fs.open(ino, WRITE).await.unwrap();
     for step in 0..10_u64 {
-        fs.write(ino, handle, step, Bytes::from_static(b"x"), false).await.unwrap();
+        fs.write(ino, handle, step, Bytes::from_static(b"x"), stoa_vfs::WriteFlags::default()).await.unwrap();
         fs.flush(ino, handle).await.unwrap();
     }
     fs.release(ino, handle).await;
@@ -32,7 +32,9 @@ pub async fn writing_goes_on_after_a_sync(fs: Fs) {
     let handle = fs.open(ino, WRITE).await.unwrap();
     let expected = pattern(1, 30 * 3_333);
     for (step, data) in expected.chunks(3_333).enumerate() {
-        fs.write(ino, handle, step as u64 * 3_333, Bytes::copy_from_slice(data), false).await.unwrap();
+        fs.write(ino, handle, step as u64 * 3_333, Bytes::copy_from_slice(data), stoa_vfs::WriteFlags::default())
+            .await
+            .unwrap();
         match step % 3 {
             0 => fs.fsync(ino).await.unwrap(),
             1 => fs.sync().await.unwrap(),

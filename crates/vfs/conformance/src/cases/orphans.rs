@@ -10,7 +10,7 @@ pub async fn an_unlinked_open_file_lives(fs: Fs) {
     fs.unlink(ROOT, &name("a")).await.unwrap();
     fs.forget(ino, 1);
     assert_eq!(fs.nlink(ino).await, 0);
-    fs.write(ino, handle, 6, Bytes::from_static(b" and after"), false).await.unwrap();
+    fs.write(ino, handle, 6, Bytes::from_static(b" and after"), stoa_vfs::WriteFlags::default()).await.unwrap();
     assert_eq!(fs.read(ino, handle, 0, 100).await.unwrap().concat(), b"before and after");
     fs.fsync(ino).await.unwrap();
     assert_eq!(fs.read(ino, handle, 0, 100).await.unwrap().concat(), b"before and after");

@@ -139,7 +139,7 @@ pub async fn writing_stamps_the_content(fs: Fs) {
     let file = fs.file_with(ROOT, "file", b"content").await;
     let handle = fs.open(file, WRITE).await.unwrap();
     stamps(&fs, &[(file, CONTENT), (ROOT, NOTHING)], async {
-        fs.write(file, handle, 0, Bytes::from_static(b"C"), false).await.unwrap();
+        fs.write(file, handle, 0, Bytes::from_static(b"C"), stoa_vfs::WriteFlags::default()).await.unwrap();
     })
     .await;
     stamps(&fs, &[(file, NOTHING)], async {

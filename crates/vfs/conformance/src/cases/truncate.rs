@@ -87,10 +87,10 @@ pub async fn cut_to_nothing_and_written_again(fs: Fs) {
 pub async fn an_open_file_can_be_cut(fs: Fs) {
     let ino = fs.file(ROOT, "a").await;
     let handle = fs.open(ino, WRITE).await.unwrap();
-    fs.write(ino, handle, 0, Bytes::from(pattern(5, 50_000)), false).await.unwrap();
+    fs.write(ino, handle, 0, Bytes::from(pattern(5, 50_000)), stoa_vfs::WriteFlags::default()).await.unwrap();
     fs.set_size(ino, 20_000).await;
     assert_eq!(fs.read(ino, handle, 19_999, 10).await.unwrap().concat(), &pattern(5, 20_000)[19_999..]);
-    fs.write(ino, handle, 20_000, Bytes::from_static(b"more"), false).await.unwrap();
+    fs.write(ino, handle, 20_000, Bytes::from_static(b"more"), stoa_vfs::WriteFlags::default()).await.unwrap();
     fs.release(ino, handle).await;
     let mut expected = pattern(5, 20_000);
     expected.extend_from_slice(b"more");

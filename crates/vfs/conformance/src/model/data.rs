@@ -33,7 +33,7 @@ impl State {
         handle: Handle,
         offset: u64,
         data: &[u8],
-        clear_privileges: bool,
+        how: stoa_vfs::WriteFlags,
     ) -> Result<()> {
         if !self.handle(ino, handle)?.write {
             return Err(Error::BadHandle);
@@ -44,8 +44,10 @@ impl State {
         check_end(offset, data.len() as u64)?;
         let inode = self.inode_mut(ino)?;
         inode.content_mut()?.write(offset, data);
-        inode.touch_mtime();
-        if clear_privileges {
+        if !how.cached {
+            inode.touch_mtime();
+        }
+        if how.clear_privileges {
             inode.clear_privileges();
         }
         Ok(())

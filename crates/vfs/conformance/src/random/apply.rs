@@ -9,7 +9,7 @@ use bytes::Bytes;
 use std::collections::BTreeMap;
 use stoa_vfs::{
     ACL_ACCESS, ACL_DEFAULT, Acl, AclEntry, AclTag, Attr, Caller, Cookie, Error, Handle, Ino, Kind, Make, Node,
-    OpenFlags, Result, SetAttr, SetTime, Timestamp, Vfs,
+    OpenFlags, Result, SetAttr, SetTime, Timestamp, Vfs, WriteFlags,
 };
 
 /// The open files of one run of a script.
@@ -225,7 +225,8 @@ async fn apply_data(op: &Op, vfs: &dyn Vfs, state: &State) -> Result<Outcome> {
         Op::Write { slot, offset, size, seed, clear_privileges } => {
             let (ino, handle) = state.open(*slot)?;
             let data = Bytes::from(pattern(*seed, *size));
-            vfs.write(ino, handle, *offset, data, *clear_privileges).await?;
+            let how = WriteFlags { clear_privileges: *clear_privileges, cached: false };
+            vfs.write(ino, handle, *offset, data, how).await?;
             return Ok(attr(&vfs.getattr(ino).await?));
         }
         Op::Fallocate { slot, offset, len, how } => {

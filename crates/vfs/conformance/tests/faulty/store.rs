@@ -60,7 +60,9 @@ impl Vfs for Faulty {
         let after = self.model.setattr(ino, set).await?;
         if self.has(Fault::GrowingShowsJunk) && after.size > before.size {
             let handle = self.model.open(ino, OpenFlags { write: true, ..OpenFlags::default() }).await?;
-            self.model.write(ino, handle, before.size, Bytes::from_static(b"j"), false).await?;
+            self.model
+                .write(ino, handle, before.size, Bytes::from_static(b"j"), stoa_vfs::WriteFlags::default())
+                .await?;
             self.model.release(ino, handle).await;
         }
         if self.has(Fault::ModeIgnoresAcl)
@@ -114,8 +116,8 @@ impl Vfs for Faulty {
     async fn read(&self, ino: Ino, handle: Handle, offset: u64, size: usize) -> Result<Vec<Bytes>> {
         self.model.read(ino, handle, offset, size).await
     }
-    async fn write(&self, ino: Ino, handle: Handle, offset: u64, data: Bytes, clear_privileges: bool) -> Result<()> {
-        self.model.write(ino, handle, offset, data, clear_privileges).await
+    async fn write(&self, ino: Ino, handle: Handle, offset: u64, data: Bytes, how: stoa_vfs::WriteFlags) -> Result<()> {
+        self.model.write(ino, handle, offset, data, how).await
     }
     async fn fsync(&self, ino: Ino) -> Result<()> {
         self.model.fsync(ino).await
