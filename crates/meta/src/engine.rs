@@ -89,28 +89,15 @@ impl Engine {
     /// Makes an empty namespace in `store`, which holds none yet, and closes it.
     ///
     /// # Errors
-    /// [`Error::Engine`] when the store can't be written.
+    /// [`stoa_vfs::Error::Exists`] when there is a namespace, which stays as it is; [`Error::Engine`] when the store can't be written.
     pub async fn format(store: Arc<dyn ObjectStore>, root: RootOptions) -> Result<()> {
         let kv = Kv::open(store, 0).await?;
-        let now = Timestamp::now();
-        let inode = Inode {
-            kind: Kind::Directory,
-            mode: root.mode,
-            uid: root.uid,
-            gid: root.gid,
-            nlink: 2,
-            rdev: 0,
-            size: 0,
-            data_bytes: 0,
-            parent: Ino::ROOT,
-            atime: now,
-            mtime: now,
-            ctime: now,
-            btime: now,
-            flags: 0,
-            target: bytes::Bytes::new(),
-        };
-        let superblock = Superblock { next_ino: Ino::ROOT.0 + 1, inodes: 1, data_bytes: 0 };
+        // Whoever formats at the same time is shut out by the open, or had finished before it and is seen here.
+        if kv.get(&RecordKey::Superblock.encode()).await?.is_some() {
+            kv.close().await?;
+            return Err(stoa_vfs::Error::Exists.into());
+        }
+        let (inode, superblock) = first_records(root);
         kv.write([
             (RecordKey::Inode(Ino::ROOT).encode(), Some(inode.encode())),
             (RecordKey::Superblock.encode(), Some(superblock.encode())),
@@ -163,3 +150,29 @@ impl Inner {
         self.pending.sequence().saturating_sub(self.durable.load(Ordering::Acquire))
     }
 }
+
+/// An empty root, and the superblock that goes with it.
+fn first_records(root: RootOptions) -> (Inode, Superblock) {
+    let now = Timestamp::now();
+    let inode = Inode {
+        kind: Kind::Directory,
+        mode: root.mode,
+        uid: root.uid,
+        gid: root.gid,
+        nlink: 2,
+        rdev: 0,
+        size: 0,
+        data_bytes: 0,
+        parent: Ino::ROOT,
+        atime: now,
+        mtime: now,
+        ctime: now,
+        btime: now,
+        flags: 0,
+        target: bytes::Bytes::new(),
+    };
+    (inode, Superblock { next_ino: Ino::ROOT.0 + 1, inodes: 1, data_bytes: 0 })
+}
+
+#[cfg(test)]
+mod tests;

@@ -28,16 +28,23 @@ impl Inner {
             if engine.durable.load(Ordering::Acquire) >= target {
                 return Ok(());
             }
-            let done = engine.commit_taken().await;
-            if let Err(error) = &done {
-                // What was taken may be in the store, or not: only a new open, which reads it, can tell.
-                engine.stop_writing(error);
-            }
-            done
+            engine.whole(engine.commit_taken()).await
         });
         commit.await.map_err(|error| Error::Engine(format!("a commit ended early: {error}")))??;
         self.upkeep();
         Ok(())
+    }
+
+    /// Runs a commit; one that fails, or ends halfway by a panic, is the last. The lock of commits is held until writing is stopped.
+    async fn whole(&self, commit: impl Future<Output = Result<()>>) -> Result<()> {
+        let mut halfway = Halfway { engine: self, ended: false };
+        let done = commit.await;
+        halfway.ended = true;
+        if let Err(error) = &done {
+            // What was taken may be in the store, or not: only a new open, which reads it, can tell.
+            self.stop_writing(error);
+        }
+        done
     }
 
     async fn commit_taken(&self) -> Result<()> {
@@ -62,16 +69,12 @@ impl Inner {
             })
             .collect();
         for (segment, change) in &taken.live {
-            let record = match records.get(segment) {
-                Some(record) => *record,
+            let known = match records.get(segment) {
+                Some(record) => Some(*record),
                 None => self.segment_record(*segment).await?,
             };
-            let live_bytes = record.live_bytes.checked_add_signed(*change).ok_or_else(|| {
-                Error::Corrupt(format!(
-                    "segment {segment} would have {change} more than {} live bytes",
-                    record.live_bytes
-                ))
-            })?;
+            let Some(record) = known else { continue };
+            let live_bytes = changed_live(*segment, record.live_bytes, *change);
             records.insert(*segment, SegmentRecord { live_bytes, ..record });
         }
         let mut changes: Changes = records
@@ -84,11 +87,20 @@ impl Inner {
         Ok(changes)
     }
 
-    async fn segment_record(&self, segment: SegmentId) -> Result<SegmentRecord> {
-        let value = self.kv.get(&RecordKey::Segment(segment).encode()).await?;
-        let value =
-            value.ok_or_else(|| Error::Corrupt(format!("an extent names segment {segment}, which has no record")))?;
-        SegmentRecord::decode(value).map_err(|error| Error::Corrupt(format!("segment {segment}: {error}")))
+    /// A stored record, if there is one that makes sense. Without it a segment is not counted, and nothing else is the worse for it:
+    /// a segment is only deleted after a look at who names it.
+    async fn segment_record(&self, segment: SegmentId) -> Result<Option<SegmentRecord>> {
+        let Some(value) = self.kv.get(&RecordKey::Segment(segment).encode()).await? else {
+            tracing::error!(%segment, "an extent names a segment that has no record; run `stoa fsck`");
+            return Ok(None);
+        };
+        match SegmentRecord::decode(value) {
+            Ok(record) => Ok(Some(record)),
+            Err(error) => {
+                tracing::error!(%segment, %error, "the record of a segment makes no sense; run `stoa fsck`");
+                Ok(None)
+            }
+        }
     }
 
     /// Lets an operation begin to change something: waits while too much is pending, refuses when the right to write is lost.
@@ -122,3 +134,29 @@ impl Inner {
         }
     }
 }
+
+/// A commit that has not come to its end. Dropped so, by a panic, it stops all writing: what it took is nowhere else, and later commits
+/// would make durable what followed without it.
+struct Halfway<'a> {
+    engine: &'a Inner,
+    ended: bool,
+}
+
+impl Drop for Halfway<'_> {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.engine.stop_writing(&Error::Engine("a commit ended halfway".into()));
+        }
+    }
+}
+
+/// A wrong count must not stop the mount: it only says which segments are worth a look, so it stops at 0.
+fn changed_live(segment: SegmentId, live_bytes: u64, change: i64) -> u64 {
+    live_bytes.checked_add_signed(change).unwrap_or_else(|| {
+        tracing::error!(%segment, live_bytes, change, "a segment would have less than nothing live; run `stoa fsck`");
+        live_bytes.saturating_add_signed(change)
+    })
+}
+
+#[cfg(test)]
+mod tests;

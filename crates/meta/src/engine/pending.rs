@@ -105,6 +105,8 @@ struct State {
     forgotten: Vec<SegmentId>,
     superblock: Superblock,
     sequence: u64,
+    /// Commits that the key-value store shows.
+    shown: u64,
     bytes: usize,
 }
 
@@ -122,6 +124,7 @@ impl Pending {
             forgotten: Vec::new(),
             superblock,
             sequence: 0,
+            shown: 0,
             bytes: 0,
         }))
     }
@@ -189,7 +192,21 @@ impl Pending {
 
     /// The key-value store shows what was taken.
     pub(super) fn shown(&self) {
-        self.0.lock().committing = Arc::default();
+        let mut state = self.0.lock();
+        state.committing = Arc::default();
+        state.shown += 1;
+    }
+
+    /// What [`Pending::is_unchanged`] compares with.
+    pub(super) fn commits_shown(&self) -> u64 {
+        self.0.lock().shown
+    }
+
+    /// Whether `key` is in the key-value store as it was when [`Pending::commits_shown`] was `shown`: since then it is neither changed
+    /// nor can a change of it have been committed.
+    pub(super) fn is_unchanged(&self, key: &Key, shown: u64) -> bool {
+        let state = self.0.lock();
+        state.shown == shown && !state.active.contains_key(key) && !state.committing.contains_key(key)
     }
 
     /// Sets what the volume counts, to go with the next commit.

@@ -3,7 +3,7 @@
 use super::Inner;
 use super::read::{bad, successor};
 use crate::Result;
-use crate::record::{Bucket, Dentry, Inode, Malformed, RecordKey};
+use crate::record::{Bucket, Dentry, Inode, Key, Malformed, RecordKey};
 use std::sync::Arc;
 use stoa_vfs::{Cookie, DirEntry, DirPage, Entry, Error as FileError, Ino, Kind};
 
@@ -17,32 +17,43 @@ impl Inner {
     pub(super) async fn read_directory(
         &self,
         dir: Ino,
-        after: Cookie,
+        mut after: Cookie,
         count: usize,
         attributes: bool,
     ) -> Result<DirPage> {
-        let mut page = {
-            let _unchanged = self.locks.shared(&[dir]).await;
-            if self.locked_inode(dir).await?.kind != Kind::Directory {
-                return Err(FileError::NotDirectory.into());
+        loop {
+            let mut page = {
+                let _unchanged = self.locks.shared(&[dir]).await;
+                if self.locked_inode(dir).await?.kind != Kind::Directory {
+                    return Err(FileError::NotDirectory.into());
+                }
+                self.entries(dir, after, count).await?
+            };
+            let last = page.entries.last().map(|entry| entry.cookie);
+            if attributes {
+                self.add_attributes(&mut page).await?;
             }
-            self.entries(dir, after, count).await?
-        };
-        if attributes {
-            let missing =
-                page.entries.iter().map(|entry| entry.ino).filter(|ino| self.cached.inodes.peek(ino).is_none());
-            self.load_inodes(missing.collect()).await?;
-            for entry in &mut page.entries {
-                entry.entry = match self.inode(entry.ino).await {
-                    Ok(inode) => Some(Entry { attr: inode.attr(entry.ino) }),
-                    // It lost its last name since it was listed, as it may.
-                    Err(crate::Error::File(FileError::Stale)) => None,
-                    Err(error) => return Err(error),
-                };
+            match last {
+                // An empty page would be taken for the end.
+                Some(last) if page.entries.is_empty() && !page.end => after = last,
+                _ => return Ok(page),
             }
-            page.entries.retain(|entry| entry.entry.is_some());
         }
-        Ok(page)
+    }
+
+    /// Adds the attributes of all entries, and drops those that lost their last name since they were listed, as they may.
+    async fn add_attributes(&self, page: &mut DirPage) -> Result<()> {
+        let missing = page.entries.iter().map(|entry| entry.ino).filter(|ino| self.cached.inodes.peek(ino).is_none());
+        self.load_inodes(missing.collect()).await?;
+        for entry in &mut page.entries {
+            entry.entry = match self.inode(entry.ino).await {
+                Ok(inode) => Some(Entry { attr: inode.attr(entry.ino) }),
+                Err(crate::Error::File(FileError::Stale)) => None,
+                Err(error) => return Err(error),
+            };
+        }
+        page.entries.retain(|entry| entry.entry.is_some());
+        Ok(())
     }
 
     async fn entries(&self, dir: Ino, after: Cookie, count: usize) -> Result<DirPage> {
@@ -80,25 +91,37 @@ impl Inner {
     }
 
     /// Reads inodes ahead of their use: those made together lie together, and come in one scan.
-    async fn load_inodes(&self, mut missing: Vec<Ino>) -> Result<()> {
+    pub(super) async fn load_inodes(&self, mut missing: Vec<Ino>) -> Result<()> {
         missing.sort_unstable();
         let (Some(first), Some(last)) = (missing.first().copied(), missing.last().copied()) else { return Ok(()) };
         let count = u64::try_from(missing.len()).unwrap_or(u64::MAX);
         if missing.len() < FEW || (last.0 - first.0) / count >= DENSE {
             return Ok(());
         }
-        let _unchanged = self.locks.shared(&missing).await;
+        let shown = self.pending.commits_shown();
         let range = RecordKey::Inode(first).encode()..successor(&RecordKey::Inode(last).encode());
-        let cached = &self.cached.inodes;
+        let mut found = Vec::with_capacity(missing.len());
         self.scan_all(range, |key, value| {
             if let Ok(RecordKey::Inode(ino)) = RecordKey::decode(&key)
                 && missing.binary_search(&ino).is_ok()
             {
-                let inode = Inode::decode(value).map_err(|error| bad("inode", ino, &error))?;
-                cached.insert(ino, Arc::new(inode));
+                found.push((key, ino, Inode::decode(value).map_err(|error| bad("inode", ino, &error))?));
             }
             Ok(())
         })
-        .await
+        .await?;
+        for (key, ino, inode) in found {
+            self.keep_loaded(&key, ino, inode, shown).await;
+        }
+        Ok(())
+    }
+
+    /// Holds an inode that was read without its lock: a wait for the store under so many locks would make everybody wait. What may
+    /// have changed since is left out, and read again when it is used.
+    async fn keep_loaded(&self, key: &Key, ino: Ino, inode: Inode, shown: u64) {
+        let _unchanged = self.locks.shared(&[ino]).await;
+        if self.cached.inodes.peek(&ino).is_none() && self.pending.is_unchanged(key, shown) {
+            self.cached.inodes.insert(ino, Arc::new(inode));
+        }
     }
 }

@@ -1,0 +1,50 @@
+use super::*;
+use crate::engine::tests::{engine, file};
+use crate::{Content, Extent, FileUpdate, Meta, NewSegment, Run};
+use stoa_vfs::Ino;
+
+fn stored(segment: SegmentId, len: u64) -> Extent {
+    let frame = crate::FrameRef { stored_len: 4096, data_len: 4096, checksum: 1, codec: crate::Codec::Raw };
+    let run = Run { segment, stored_offset: 0, skip: 0, frames: vec![frame] };
+    Extent { offset: 0, len, content: Content::Stored(run) }
+}
+
+fn update(ino: Ino, extents: Vec<Extent>, size: u64) -> FileUpdate {
+    FileUpdate { ino, extents, size, modified: None }
+}
+
+#[tokio::test]
+async fn a_segment_without_a_record_does_not_end_the_mount() {
+    let engine = engine().await;
+    let file = file(&engine, "a").await;
+    engine.publish(&[], vec![update(file, vec![stored(SegmentId::new(1, 2), 4096)], 4096)]).await.unwrap();
+    engine.commit().await.unwrap();
+    assert!(engine.segments().await.unwrap().is_empty());
+    engine.check().unwrap();
+}
+
+#[tokio::test]
+async fn live_bytes_stop_at_zero() {
+    let engine = engine().await;
+    let file = file(&engine, "a").await;
+    let id = SegmentId::new(1, 2);
+    let segment = NewSegment { id, stored_bytes: 4096, data_bytes: 4096 };
+    engine.publish(&[segment], vec![update(file, vec![stored(id, 4096)], 4096)]).await.unwrap();
+    engine.fix(&[crate::Fix::Live(id, 0)]).await.unwrap_err();
+    engine.commit().await.unwrap();
+    engine.fix(&[crate::Fix::Live(id, 1)]).await.unwrap();
+    engine.commit().await.unwrap();
+    engine.publish(&[], vec![update(file, vec![], 0)]).await.unwrap();
+    engine.commit().await.unwrap();
+    assert_eq!(engine.segments().await.unwrap()[0].live_bytes, 0);
+}
+
+#[tokio::test]
+async fn a_commit_that_panics_is_the_last() {
+    let engine = engine().await;
+    let inner = Arc::clone(&engine.0);
+    let ended = tokio::spawn(async move { inner.whole(async { panic!("halfway") }).await }).await;
+    assert!(ended.unwrap_err().is_panic());
+    engine.check().unwrap_err();
+    engine.commit().await.unwrap_err();
+}
