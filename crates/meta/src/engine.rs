@@ -10,6 +10,7 @@ mod commit;
 mod extents;
 mod fix;
 mod kv;
+mod limits;
 mod locks;
 mod make;
 mod names;
@@ -28,6 +29,7 @@ mod xattrs;
 use crate::record::{Inode, RecordKey, Superblock};
 use crate::{Error, Result};
 use kv::Kv;
+use limits::Limits;
 use locks::Locks;
 use object_store::ObjectStore;
 use pending::{Pending, Transaction};
@@ -38,6 +40,7 @@ use std::hash::Hasher;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use stoa_vfs::{Ino, Kind, Name, Timestamp};
+use tokio_util::sync::CancellationToken;
 
 /// How to open an [`Engine`].
 #[derive(Debug, Clone)]
@@ -66,6 +69,7 @@ pub struct Engine(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     kv: Kv,
+    limits: Limits,
     pending: Pending,
     locks: Locks,
     cached: Cached,
@@ -81,6 +85,10 @@ struct Inner {
     /// The last durable transaction.
     durable: AtomicU64,
     commits: AtomicU64,
+    /// Commits at the last collection of the engine's log.
+    collected: AtomicU64,
+    /// Ends care under way: the engine closes.
+    closing: CancellationToken,
     /// Why nothing can be changed any more.
     stopped: OnceLock<Error>,
 }
@@ -91,7 +99,7 @@ impl Engine {
     /// # Errors
     /// [`stoa_vfs::Error::Exists`] when there is a namespace, which stays as it is; [`Error::Engine`] when the store can't be written.
     pub async fn format(store: Arc<dyn ObjectStore>, root: RootOptions) -> Result<()> {
-        let kv = Kv::open(store, 0).await?;
+        let kv = Kv::open(store, 0, &Limits::of(0)).await?;
         // Whoever formats at the same time is shut out by the open, or had finished before it and is seen here.
         if kv.get(&RecordKey::Superblock.encode()).await?.is_some() {
             kv.close().await?;
@@ -112,13 +120,15 @@ impl Engine {
     /// # Errors
     /// [`Error::Corrupt`] if it is not readable.
     pub async fn open(store: Arc<dyn ObjectStore>, options: &EngineOptions) -> Result<Self> {
-        let kv = Kv::open(store, options.memory_bytes_max / 2).await?;
+        let limits = Limits::of(options.memory_bytes_max);
+        let kv = Kv::open(store, options.memory_bytes_max / 2, &limits).await?;
         let superblock = kv.get(&RecordKey::Superblock.encode()).await?;
         let superblock = superblock.ok_or_else(|| Error::Corrupt("the namespace has no superblock".into()))?;
         let superblock =
             Superblock::decode(superblock).map_err(|error| Error::Corrupt(format!("superblock: {error}")))?;
         Ok(Self(Arc::new(Inner {
             kv,
+            limits,
             pending: Pending::new(superblock),
             locks: Locks::new(),
             cached: Cached::new(options.memory_bytes_max / 2),
@@ -129,6 +139,8 @@ impl Engine {
             moving: tokio::sync::Mutex::new(()),
             durable: AtomicU64::new(0),
             commits: AtomicU64::new(0),
+            collected: AtomicU64::new(0),
+            closing: CancellationToken::new(),
             stopped: OnceLock::new(),
         })))
     }

@@ -1,7 +1,7 @@
 //! The records of the namespace, byte by byte: FORMAT.md, "Records". Pure: bytes in, values out.
 //!
 //! A key is a letter and big-endian numbers, so that the order of keys is the order of numbers. A value starts with the
-//! version of its layout; numbers in values are little-endian.
+//! version of its layout, but for the value of an extended attribute, which is stored as it is; numbers in values are little-endian.
 
 mod bytes;
 mod dentry;

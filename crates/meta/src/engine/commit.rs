@@ -7,12 +7,6 @@ use crate::{Error, Result, SegmentId};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Bytes of pending records at which a commit starts unasked.
-const KICK_BYTES: usize = 16 << 20;
-
-/// Bytes of pending records at which operations wait for a commit.
-const WAIT_BYTES: usize = 64 << 20;
-
 /// The side of the engine that commits run on. A commit under way is never abandoned halfway: it runs as a task.
 impl Inner {
     /// Makes every transaction done before the call durable. Callers that wait at the same time share commits.
@@ -28,9 +22,12 @@ impl Inner {
             if engine.durable.load(Ordering::Acquire) >= target {
                 return Ok(());
             }
+            // Before the write, which waits when there are too many tables.
+            engine.upkeep();
             engine.whole(engine.commit_taken()).await
         });
         commit.await.map_err(|error| Error::Engine(format!("a commit ended early: {error}")))??;
+        self.commits.fetch_add(1, Ordering::Relaxed);
         self.upkeep();
         Ok(())
     }
@@ -107,10 +104,10 @@ impl Inner {
     pub(super) async fn admit(self: &Arc<Self>) -> Result<()> {
         self.check_writable()?;
         let bytes = self.pending.bytes();
-        if bytes >= WAIT_BYTES {
+        if bytes >= self.limits.wait_bytes {
             return self.commit_all().await;
         }
-        if bytes >= KICK_BYTES && self.committing.try_lock().is_ok() {
+        if bytes >= self.limits.kick_bytes && self.committing.try_lock().is_ok() {
             let engine = Arc::clone(self);
             tokio::spawn(async move {
                 if let Err(error) = engine.commit_all().await {

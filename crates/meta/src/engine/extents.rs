@@ -1,6 +1,7 @@
 //! The extents of a file: finding them, and changing them as one edit.
 
 use super::Inner;
+use super::names::Changing;
 use super::pending::Transaction;
 use super::read::extent_of;
 use crate::record::RecordKey;
@@ -59,9 +60,31 @@ fn extent_bytes(extent: &Extent) -> u64 {
 impl Inner {
     /// The extents that cover `range`, cut to it and to the size of the file.
     pub(super) async fn extents_of(&self, ino: Ino, range: Range<u64>) -> Result<Vec<Extent>> {
+        if let Some(extents) = self.extents_in_memory(ino, &range) {
+            return extents;
+        }
         let _unchanged = self.locks.shared(&[ino]).await;
         let size = self.locked_inode(ino).await?.size;
         self.locked_extents_of(ino, range.start..range.end.min(size)).await
+    }
+
+    /// Like [`Inner::extents_of`], from memory alone, if both the list and the inode are there: a read that needs nothing from the store
+    /// waits for nobody. An edit changes both under the mutex of the list ([`Inner::finish_held`]), and the list that is looked at
+    /// must still be the one that the cache has: so the size and the extents belong together.
+    fn extents_in_memory(&self, ino: Ino, range: &Range<u64>) -> Option<Result<Vec<Extent>>> {
+        let list = self.cached.extents.get(&ino)?.extents?;
+        let held = list.lock();
+        let inode = self.cached.inodes.get(&ino)?;
+        let current = self.cached.extents.peek(&ino)?.extents?;
+        if !Arc::ptr_eq(&list, &current) {
+            return None;
+        }
+        let range = range.start..range.end.min(inode.size);
+        if let Err(error) = self.in_use(ino, inode) {
+            return Some(Err(error));
+        }
+        let cut: Vec<Extent> = touching_held(&held, &range).filter_map(|extent| extent.slice(&range)).collect();
+        Some(check_cover(ino, &range, cut.iter()).map(|()| cut))
     }
 
     /// Like [`Inner::extents_of`], of a range within the size, when the lock is held.
@@ -79,8 +102,7 @@ impl Inner {
         }
         if let Some(held) = self.held(ino).await? {
             let held = held.lock();
-            let from_start = held.range(range.start + 1..).map(|(_, extent)| extent);
-            return Ok(from_start.take_while(|extent| extent.offset < range.end).cloned().collect());
+            return Ok(touching_held(&held, range).cloned().collect());
         }
         let (_, end) = RecordKey::all_about(b'e', ino.0);
         let mut extents: Vec<Extent> = Vec::new();
@@ -128,11 +150,15 @@ impl Inner {
         self.cached.extents.insert(ino, Held::new(Some(Arc::default())));
     }
 
-    /// Brings what is held of a file up to an edit that was done.
-    pub(super) fn hold_edited(&self, ino: Ino, edit: &Edit) {
-        let Some(Held { extents: Some(extents), mut weight }) = self.cached.extents.get(&ino) else { return };
+    /// Does what was gathered for an edit, and brings what is held of the file up to it: for a reader, all at one moment.
+    pub(super) fn finish_held(&self, ino: Ino, edit: &Edit, changing: Changing) {
+        let Some(Held { extents: Some(extents), mut weight }) = self.cached.extents.get(&ino) else {
+            self.finish(changing);
+            return;
+        };
         let len = {
             let mut held = extents.lock();
+            self.finish(changing);
             for extent in edit.removed() {
                 if let Some(removed) = held.remove(&extent.end()) {
                     weight = weight.saturating_sub(extent_bytes(&removed));
@@ -147,6 +173,17 @@ impl Inner {
         let held = if len <= HELD_MAX { Held { extents: Some(extents), weight } } else { Held::new(None) };
         self.cached.extents.insert(ino, held);
     }
+}
+
+/// Of a file's extents, those that touch `range`.
+fn touching_held<'a>(
+    held: &'a BTreeMap<u64, Extent>,
+    range: &Range<u64>,
+) -> impl Iterator<Item = &'a Extent> + use<'a> {
+    // Nothing touches an empty range.
+    let end = if range.start < range.end { range.end } else { 0 };
+    let from_start = held.range(range.start.saturating_add(1)..).map(|(_, extent)| extent);
+    from_start.take_while(move |extent| extent.offset < end)
 }
 
 /// A change of a file's extents, worked out in memory. The file's exclusive lock is held while it lives.

@@ -8,11 +8,12 @@ use bytes::Bytes;
 use std::sync::Arc;
 use stoa_vfs::{Caller, Error as FileError, Ino, Kind, Make, Name, Node, Timestamp};
 
-const LOST_AND_FOUND: &[u8] = b"lost+found";
+const LOST_AND_FOUND: &str = "lost+found";
 
 impl Inner {
     pub(super) async fn fix_all(self: &Arc<Self>, fixes: &[Fix]) -> Result<()> {
-        let mut lost = None;
+        // Counts first: they are what a scan found, and each file that gets a name changes some of them again.
+        let mut unnamed = Vec::new();
         for fix in fixes {
             match *fix {
                 Fix::Links(ino, nlink) => self.fix_inode(ino, |inode| Inode { nlink, ..inode }).await?,
@@ -20,13 +21,13 @@ impl Inner {
                 Fix::DataBytes(ino, data_bytes) => self.fix_inode(ino, |inode| Inode { data_bytes, ..inode }).await?,
                 Fix::Live(segment, live_bytes) => self.fix_live(segment, live_bytes).await?,
                 Fix::Totals(totals) => self.pending.set_totals(totals),
-                Fix::Unnamed(ino) => {
-                    let directory = match lost {
-                        Some(directory) => directory,
-                        None => *lost.insert(self.lost_and_found().await?),
-                    };
-                    self.name_again(ino, directory).await?;
-                }
+                Fix::Unnamed(ino) => unnamed.push(ino),
+            }
+        }
+        if !unnamed.is_empty() {
+            let directory = self.lost_and_found().await?;
+            for ino in unnamed {
+                self.name_again(ino, directory).await?;
             }
         }
         // Totals alone change no record; the commit that follows must have something to write.
@@ -53,22 +54,28 @@ impl Inner {
     }
 
     async fn lost_and_found(self: &Arc<Self>) -> Result<Ino> {
-        let name = Name::new(Bytes::from_static(LOST_AND_FOUND))?;
         let make = Make { node: Node::Directory, mode: 0o700, umask: 0 };
-        match self.make_named(Caller::ROOT, Ino::ROOT, &name, &make).await {
-            Ok(attr) => Ok(attr.ino),
-            Err(Error::File(FileError::Exists)) => Ok(self.lookup_name(Ino::ROOT, &name).await?.ino),
-            Err(error) => Err(error),
+        for number in 0_u64.. {
+            let name = numbered(LOST_AND_FOUND, number)?;
+            match self.make_named(Caller::ROOT, Ino::ROOT, &name, &make).await {
+                Ok(attr) => return Ok(attr.ino),
+                Err(Error::File(FileError::Exists)) => {}
+                Err(error) => return Err(error),
+            }
+            let found = self.lookup_name(Ino::ROOT, &name).await?;
+            if found.kind == Kind::Directory {
+                return Ok(found.ino);
+            }
         }
+        Err(FileError::NoSpace.into())
     }
 
     async fn name_again(&self, ino: Ino, directory: Ino) -> Result<()> {
-        let name = Name::new(Bytes::from(ino.to_string()))?;
         let _locked = self.locks.exclusive(&[ino, directory]).await;
         let inode = self.locked_inode(ino).await?;
         let is_directory = inode.kind == Kind::Directory;
         let mut changing = Changing::default();
-        self.add_name(&mut changing, directory, &name, ino, inode.kind).await?;
+        self.add_free_name(&mut changing, directory, ino, inode.kind).await?;
         let nlink = if is_directory { inode.nlink.max(2) } else { 1 };
         let parent = if is_directory { directory } else { inode.parent };
         changing.transaction.remove(&RecordKey::Orphan(ino));
@@ -77,4 +84,25 @@ impl Inner {
         self.finish(changing);
         Ok(())
     }
+
+    /// Names an inode by its number, or by that and another when somebody took the name. The lock of `directory` is held.
+    async fn add_free_name(&self, changing: &mut Changing, directory: Ino, ino: Ino, kind: Kind) -> Result<()> {
+        for number in 0_u64.. {
+            let name = numbered(&ino.to_string(), number)?;
+            match self.add_name(changing, directory, &name, ino, kind).await {
+                Err(Error::File(FileError::Exists)) => {}
+                other => return other,
+            }
+        }
+        Err(FileError::NoSpace.into())
+    }
 }
+
+/// A name to try: the text itself first, then with a number.
+fn numbered(text: &str, number: u64) -> Result<Name> {
+    let text = if number == 0 { text.to_owned() } else { format!("{text}.{number}") };
+    Ok(Name::new(Bytes::from(text))?)
+}
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,7 @@
 //! SlateDB polls, flushes, compacts and collects on timers of its own; an idle volume must not touch the store, so all of them are
 //! off, and [`Kv::flush`] and [`super::upkeep`] do that work when there is some.
 
+use super::limits::Limits;
 use crate::record::Key;
 use crate::{Error, Result};
 use bytes::Bytes;
@@ -22,9 +23,6 @@ const FOLDER: &str = "meta";
 /// Longer than any mount lives: the timer that it stands for is off.
 const NEVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// Bytes of records in memory before they become a sorted table.
-const TABLE_BYTES: usize = 32 << 20;
-
 /// Bytes that a scan asks for in one request.
 const SCAN_AHEAD_BYTES: usize = 1 << 20;
 
@@ -39,13 +37,13 @@ pub(super) struct Kv {
 
 impl Kv {
     /// Opens the store, or makes it, and shuts out whoever had it open.
-    pub(super) async fn open(store: Arc<dyn ObjectStore>, cache_bytes: u64) -> Result<Self> {
+    pub(super) async fn open(store: Arc<dyn ObjectStore>, cache_bytes: u64, limits: &Limits) -> Result<Self> {
         let settings = Settings {
             flush_interval: None,
             manifest_poll_interval: NEVER,
-            l0_sst_size_bytes: TABLE_BYTES,
-            max_unflushed_bytes: TABLE_BYTES * 8,
-            // Half of what stalls writers is where upkeep starts to compact.
+            l0_sst_size_bytes: limits.table_bytes,
+            max_unflushed_bytes: limits.unflushed_bytes,
+            // What stalls writers; upkeep starts to merge at a quarter of it.
             l0_max_ssts: super::upkeep::TABLES_MAX,
             l0_max_ssts_per_key: super::upkeep::TABLES_MAX,
             compactor_options: None,

@@ -134,6 +134,7 @@ impl Meta for Engine {
     }
     async fn close(&self) -> Result<()> {
         self.0.commit_all().await?;
+        self.0.closing.cancel();
         // Care under way ends first: it must not meet a closed store.
         let _no_care = self.0.caring.lock().await;
         let _no_commit = self.0.committing.lock().await;

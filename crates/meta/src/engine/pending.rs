@@ -13,6 +13,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use stoa_vfs::Ino;
 
+/// What a pending record takes in memory beside the bytes of its key and value, roughly.
+const RECORD_OVERHEAD: usize = 128;
+
 /// Records by key; `None` is a removal.
 pub(super) type Changes = BTreeMap<Key, Option<Bytes>>;
 
@@ -133,8 +136,12 @@ impl Pending {
     pub(super) fn apply(&self, transaction: Transaction) {
         let mut state = self.0.lock();
         for (key, value) in transaction.records {
-            state.bytes += key.len() + value.as_ref().map_or(0, Bytes::len);
-            state.active.insert(key, value);
+            state.bytes += key.len() + value.as_ref().map_or(0, Bytes::len) + RECORD_OVERHEAD;
+            let key_bytes = key.len() + RECORD_OVERHEAD;
+            if let Some(replaced) = state.active.insert(key, value) {
+                let replaced = key_bytes + replaced.map_or(0, |value| value.len());
+                state.bytes = state.bytes.saturating_sub(replaced);
+            }
         }
         for (segment, bytes) in transaction.live {
             *state.live.entry(segment).or_default() += bytes;
@@ -224,8 +231,11 @@ impl Pending {
         self.0.lock().sequence
     }
 
-    /// Bytes of records that no commit has taken.
+    /// Bytes in memory of records that no commit has taken.
     pub(super) fn bytes(&self) -> usize {
         self.0.lock().bytes
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -55,12 +55,7 @@ impl Inner {
     /// Does an edit together with a change of the inode. The exclusive lock is held.
     pub(super) fn finish_edit(&self, ino: Ino, edit: &Edit, inode: Inode) {
         let mut changing = Changing::default();
-        self.finish_edit_with(changing_edit(&mut changing, ino, edit, inode), edit, changing);
-    }
-
-    pub(super) fn finish_edit_with(&self, ino: Ino, edit: &Edit, changing: Changing) {
-        self.finish(changing);
-        self.hold_edited(ino, edit);
+        self.finish_held(changing_edit(&mut changing, ino, edit, inode), edit, changing);
     }
 
     pub(super) async fn replace_extents(self: &Arc<Self>, ino: Ino, old: &[Extent], new: Vec<Extent>) -> Result<bool> {
@@ -117,7 +112,7 @@ impl Inner {
         let now = Timestamp::now();
         let inode = Inode { size: target.size.max(to_end), mtime: now, ctime: now, ..(*target).clone() };
         let to = changing_edit(&mut changing, to, &edit, inode);
-        self.finish_edit_with(to, &edit, changing);
+        self.finish_held(to, &edit, changing);
         Ok(())
     }
 

@@ -112,7 +112,7 @@ impl Inner {
         self.in_use(ino, self.stored_inode(ino).await?)
     }
 
-    fn in_use(&self, ino: Ino, inode: Arc<Inode>) -> Result<Arc<Inode>> {
+    pub(super) fn in_use(&self, ino: Ino, inode: Arc<Inode>) -> Result<Arc<Inode>> {
         if inode.is_unlinked() && self.abandoned.lock().contains(&ino) {
             return Err(stoa_vfs::Error::Stale.into());
         }

@@ -84,3 +84,76 @@ async fn a_page_whose_entries_all_vanished_is_passed_over() {
     let listed: Vec<Ino> = page.entries.iter().map(|entry| entry.ino).collect();
     assert_eq!(listed, all.entries[2..4].iter().map(|entry| entry.ino).collect::<Vec<_>>());
 }
+
+/// The order of a directory and its cookies follow from this: it changes only with a new version of the format.
+#[tokio::test]
+async fn the_hash_of_a_name_stays_as_it_is() {
+    // SipHash-1-3 with the key 00 01 .. 0f, worked out by another program; the upper 48 bits.
+    assert_eq!(engine().await.0.hash(&name("hello.txt")), 0x5e3a_5116_1909);
+}
+
+#[tokio::test]
+async fn extents_in_memory_wait_for_nobody() {
+    let engine = engine().await;
+    let file = file(&engine, "a").await;
+    let data = crate::Extent { offset: 0, len: 2, content: crate::Content::Inline(Bytes::from_static(b"hi")) };
+    let update = crate::FileUpdate { ino: file, extents: vec![data.clone()], size: 2, modified: None };
+    engine.publish(&[], vec![update]).await.unwrap();
+    let locked = engine.0.locks.exclusive(&[file]).await;
+    let read = tokio::time::timeout(Duration::from_secs(5), engine.extents(file, 0..10)).await.unwrap().unwrap();
+    assert_eq!(read, [data]);
+    assert_eq!(engine.0.extents_of(file, 2..10).await.unwrap(), []);
+    drop(locked);
+    engine.abandon(file);
+    engine.unlink(Ino::ROOT, &name("a")).await.unwrap();
+    assert!(matches!(engine.extents(file, 0..2).await, Err(Error::File(stoa_vfs::Error::Stale))));
+}
+
+#[tokio::test]
+async fn a_reader_never_sees_a_size_with_the_extents_of_another() {
+    let engine = engine().await;
+    let file = file(&engine, "a").await;
+    let inline = |offset, text: &'static [u8]| crate::Extent {
+        offset,
+        len: 1,
+        content: crate::Content::Inline(Bytes::from_static(text)),
+    };
+    let update = move |extents, size| vec![crate::FileUpdate { ino: file, extents, size, modified: None }];
+    engine.publish(&[], update(vec![inline(0, b"a"), inline(1, b"b")], 2)).await.unwrap();
+    let writer = engine.clone();
+    let writing = tokio::task::spawn_blocking(move || {
+        futures::executor::block_on(async {
+            for _ in 0..3000 {
+                writer.collapse(file, 0..1).await.unwrap();
+                writer.publish(&[], update(vec![inline(0, b"a"), inline(1, b"b")], 2)).await.unwrap();
+            }
+        });
+    });
+    while !writing.is_finished() {
+        let read = engine.extents(file, 0..2).await.unwrap();
+        let single = read.len() == 1 && read[0].content == inline(0, b"b").content;
+        assert!(single || read.len() == 2, "{read:?}");
+    }
+    writing.await.unwrap();
+}
+
+#[tokio::test]
+async fn care_goes_on_until_few_tables_are_left_and_ends_with_the_engine() {
+    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+    Engine::format(Arc::clone(&store), ROOT).await.unwrap();
+    for number in 0..6 {
+        let engine = open(&store).await;
+        engine.0.closing.cancel();
+        file(&engine, &number.to_string()).await;
+        engine.close().await.unwrap();
+    }
+    let engine = open(&store).await;
+    let before = engine.0.kv.unmerged_tables();
+    assert!(before >= 4, "{before}");
+    file(&engine, "last").await;
+    engine.commit().await.unwrap();
+    drop(tokio::time::timeout(Duration::from_secs(30), engine.0.caring.lock()).await.unwrap());
+    assert!(engine.0.kv.unmerged_tables() < 4);
+    file(&engine, "more").await;
+    tokio::time::timeout(Duration::from_secs(5), engine.close()).await.unwrap().unwrap();
+}

@@ -3,7 +3,7 @@
 
 use super::Inner;
 use super::kv::translate;
-use crate::Result;
+use crate::{Error, Result};
 use slatedb::config::{
     CompactionWorkerOptions, CompactorOptions, GarbageCollectorDirectoryOptions, GarbageCollectorOptions,
 };
@@ -21,7 +21,7 @@ const TABLES_MANY: usize = 4;
 /// How often a running merge looks at its own state.
 const MERGE_POLL: Duration = Duration::from_millis(200);
 
-/// The longest that one round of merging may take before the next commit starts another.
+/// The longest that one round of merging may take before another starts afresh.
 const MERGE_MAX: Duration = Duration::from_secs(120);
 
 /// Commits between two collections of the engine's log.
@@ -30,29 +30,54 @@ const COMMITS_PER_COLLECTION: u64 = 256;
 /// Nothing younger is collected: an open elsewhere may still be reading it.
 const COLLECT_AGE: Duration = Duration::from_secs(300);
 
+/// How long care rests after it failed before it tries again.
+const CARE_REST: Duration = Duration::from_secs(2);
+
 impl Inner {
-    /// Starts a round of care in the background if one is due and none is running.
+    /// Starts care in the background if it is due and none is running.
     pub(super) fn upkeep(self: &Arc<Self>) {
-        let commits = self.commits.fetch_add(1, Ordering::Relaxed) + 1;
-        let merge = self.kv.unmerged_tables() >= TABLES_MANY;
-        if !merge && !commits.is_multiple_of(COMMITS_PER_COLLECTION) {
+        let commits = self.commits.load(Ordering::Relaxed);
+        let collect = commits >= self.collected.load(Ordering::Relaxed).saturating_add(COMMITS_PER_COLLECTION);
+        if self.closing.is_cancelled() || (!collect && !self.has_many_tables()) {
             return;
         }
         let Ok(turn) = Arc::clone(&self.caring).try_lock_owned() else { return };
+        self.collected.store(commits, Ordering::Relaxed);
         let engine = Arc::clone(self);
         tokio::spawn(async move {
             let _turn = turn;
-            if let Err(error) = engine.care(merge).await {
-                tracing::warn!(%error, "care for the metadata tables failed; it is tried again later");
-            }
+            engine.care().await;
         });
     }
 
-    async fn care(&self, merge: bool) -> Result<()> {
-        if merge {
+    fn has_many_tables(&self) -> bool {
+        self.kv.unmerged_tables() >= TABLES_MANY
+    }
+
+    /// Merges until few tables are left, however long that takes: a commit may be waiting for it, and then no other starts care again.
+    async fn care(&self) {
+        loop {
+            if let Err(error) = self.care_once().await {
+                tracing::warn!(%error, "care for the metadata tables failed; it is tried again later");
+                if matches!(error, Error::Fenced) {
+                    self.stop_writing(&error);
+                }
+                self.closing.run_until_cancelled(tokio::time::sleep(CARE_REST)).await;
+            }
+            if self.closing.is_cancelled() || self.stopped.get().is_some() || !self.has_many_tables() {
+                return;
+            }
+        }
+    }
+
+    async fn care_once(&self) -> Result<()> {
+        if self.has_many_tables() {
             self.merge_tables().await?;
         }
-        self.kv.admin().run_gc_once(collection()).await.map_err(translate)
+        match self.closing.run_until_cancelled(self.kv.admin().run_gc_once(collection())).await {
+            Some(collected) => collected.map_err(translate),
+            None => Ok(()),
+        }
     }
 
     async fn merge_tables(&self) -> Result<()> {
@@ -70,20 +95,25 @@ impl Inner {
             ..CompactorOptions::default()
         };
         let merging = self.kv.admin().run_compactor_with_options(stop.clone(), options);
-        let watching = async {
-            let start = tokio::time::Instant::now();
-            while start.elapsed() < MERGE_MAX && self.stopped.get().is_none() {
-                tokio::time::sleep(MERGE_POLL * 2).await;
-                self.kv.refresh().await?;
-                if self.kv.unmerged_tables() < TABLES_MANY {
-                    break;
-                }
-            }
-            stop.cancel();
-            Ok(())
+        tokio::pin!(merging);
+        let merged = tokio::select! {
+            ended = &mut merging => return ended.map_err(translate),
+            watched = self.watch_merge() => watched,
         };
-        let (merged, watched) = tokio::join!(merging, watching);
-        merged.map_err(translate).and(watched)
+        stop.cancel();
+        merging.await.map_err(translate).and(merged)
+    }
+
+    /// Returns when few tables are left, or when merging is to end for another reason.
+    async fn watch_merge(&self) -> Result<()> {
+        let start = tokio::time::Instant::now();
+        while start.elapsed() < MERGE_MAX && self.stopped.get().is_none() && self.has_many_tables() {
+            if self.closing.run_until_cancelled(tokio::time::sleep(MERGE_POLL * 2)).await.is_none() {
+                break;
+            }
+            self.kv.refresh().await?;
+        }
+        Ok(())
     }
 }
 

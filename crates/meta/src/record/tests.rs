@@ -62,6 +62,32 @@ fn layouts_of_version_1_stay_as_they_are() {
 }
 
 #[test]
+fn keys_of_every_kind_stay_as_they_are() {
+    let keys = [
+        (RecordKey::Inode(Ino(0x0102)), "690000000000000102"),
+        (RecordKey::Bucket(Ino(1), 0x0a0b_0c0d_0e0f), "64000000000000000100000a0b0c0d0e0f"),
+        (RecordKey::Xattr(Ino(1), Bytes::from_static(b"user.a")), "780000000000000001757365722e61"),
+        (RecordKey::Extent(Ino(1), 258), "6500000000000000010000000000000102"),
+        (RecordKey::Orphan(Ino(1)), "6f0000000000000001"),
+        (RecordKey::Segment(SegmentId(0x0103)), "730000000000000103"),
+        (RecordKey::Shared(SegmentId(0x0103), Ino(2)), "7200000000000001030000000000000002"),
+        (RecordKey::Superblock, "74"),
+    ];
+    for (key, bytes) in keys {
+        assert_eq!(hex(&key.encode()), bytes, "{key:?}");
+        assert_eq!(RecordKey::decode(&key.encode()), Ok(key));
+    }
+}
+
+#[test]
+fn a_cookie_stays_as_it_is() {
+    let dentry = Dentry { slot: 3, ino: Ino(5), kind: Kind::Regular, name: Name::new("ab").unwrap() };
+    let cookie = dentry.cookie(0x0a0b_0c0d_0e0f);
+    assert_eq!(cookie.0, (0x0a0b_0c0d_0e0f << 15) + 3);
+    assert_eq!(Dentry::hash_of(cookie), 0x0a0b_0c0d_0e0f);
+}
+
+#[test]
 fn what_is_written_is_read() {
     assert_eq!(Inode::decode(inode().encode()), Ok(inode()));
     let extent = stored_extent();
