@@ -75,7 +75,9 @@ impl Ownership {
     /// # Errors
     /// [`Error::Fenced`] if there is a newer owner.
     pub(crate) async fn confirm(&self, store: &dyn ObjectStore) -> Result<()> {
-        let Some(newest) = list(store).await?.last().copied().filter(|newest| *newest > self.epoch) else { return Ok(()) };
+        let Some(newest) = list(store).await?.last().copied().filter(|newest| *newest > self.epoch) else {
+            return Ok(());
+        };
         let by = read(store, newest).await?.map_or_else(|| "another".into(), |file| describe(&file));
         Err(Error::Fenced(format!("{by} took the volume over while it was opened here")))
     }

@@ -5,9 +5,9 @@ use stoa_meta::SegmentId;
 #[tokio::test]
 async fn a_segment_of_another_is_never_overwritten() {
     let store = InMemory::new();
-    let segment = NewSegment { id: SegmentId::new(1, 0), frames_bytes: 0 };
+    let segment = NewSegment { id: SegmentId::new(1, 0), stored_bytes: 4, data_bytes: 4 };
     let theirs = PutPayload::from("theirs");
-    let ours: PutPayload = ["ou".into(), "rs".into()].into_iter().collect();
+    let ours: PutPayload = ["ou", "rs"].map(bytes::Bytes::from).into_iter().collect();
     assert!(matches!(put(&store, segment, &theirs).await, Ok(Put::Done)));
     assert!(matches!(put(&store, segment, &ours).await, Ok(Put::Foreign)));
     let there = store.get(&segment_path(segment.id)).await.unwrap().bytes().await.unwrap();
@@ -17,8 +17,8 @@ async fn a_segment_of_another_is_never_overwritten() {
 #[tokio::test]
 async fn ones_own_segment_is_recognised() {
     let store = InMemory::new();
-    let segment = NewSegment { id: SegmentId::new(1, 0), frames_bytes: 0 };
-    let ours: PutPayload = ["ou".into(), "rs".into()].into_iter().collect();
+    let segment = NewSegment { id: SegmentId::new(1, 0), stored_bytes: 4, data_bytes: 4 };
+    let ours: PutPayload = ["ou", "rs"].map(bytes::Bytes::from).into_iter().collect();
     for _ in 0..2 {
         assert!(matches!(put(&store, segment, &ours).await, Ok(Put::Done)));
     }
