@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, Outcome};
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use stoa_volume::Owner;
 
 /// This process as the owner of a volume, which it uses for `purpose`.
@@ -12,6 +13,8 @@ pub(crate) fn owner(purpose: impl Into<String>) -> Outcome<Owner> {
     Ok(Owner {
         host: kernel_says("hostname")?,
         boot_id: kernel_says("random/boot_id")?,
+        machine_id: machine_id(),
+        pid_namespace: pid_namespace(),
         pid,
         pid_started,
         purpose: purpose.into(),
@@ -31,6 +34,19 @@ fn start_time(stat: &str) -> Option<u64> {
     let (_, rest) = stat.rsplit_once(')')?;
     let state = rest.trim_start().chars().next().filter(|state| !"ZX".contains(*state));
     state.and_then(|_| rest.split_ascii_whitespace().nth(22 - 3)?.parse().ok())
+}
+
+/// What tells this machine from another of its name, through its reboots; empty where it was never set up.
+fn machine_id() -> String {
+    let id = fs::read_to_string("/etc/machine-id").unwrap_or_default();
+    // systemd writes "uninitialized" before the first boot is through.
+    let id = id.trim();
+    if id == "uninitialized" { String::new() } else { id.to_owned() }
+}
+
+/// What tells the process ids of a container from those of another; 0 if the kernel does not say.
+fn pid_namespace() -> u64 {
+    fs::metadata("/proc/self/ns/pid").map_or(0, |namespace| namespace.ino())
 }
 
 fn kernel_says(what: &str) -> Outcome<String> {

@@ -151,6 +151,7 @@ impl Answers for Served {
             Request::Status => self.status(),
             Request::Sync => self.telling(steps, self.make_durable()).await,
             Request::ShutdownWait => self.telling(steps, self.closed()).await,
+            Request::Fsck { repair: true, .. } => Err(not_while_mounted(&self.record.mountpoint)),
             Request::Fsck { data, repair } => self.check(FsckOptions { data, repair }, steps.clone()).await,
             Request::Gc => {
                 let report = self.volume.gc(steps).await.map_err(|error| error.to_string())?;
@@ -162,6 +163,11 @@ impl Answers for Served {
             }
         }
     }
+}
+
+/// Why a mount does not repair its volume: what a check counted is not so any more when it is set right, while files change.
+fn not_while_mounted(mountpoint: &str) -> String {
+    format!("a mounted volume can't be repaired; unmount it first (`stoa umount {mountpoint}`), then repeat this")
 }
 
 /// Has the kernel write back every page it holds for the file system at `dir`.

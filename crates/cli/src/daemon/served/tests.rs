@@ -16,3 +16,30 @@ async fn writing_back_says_what_is_wrong() {
     assert_eq!(write_back(dir.path()).await, Ok(()));
     assert!(write_back(&dir.path().join("gone")).await.unwrap_err().contains("No such file"));
 }
+
+#[tokio::test]
+async fn a_mounted_volume_is_checked_but_not_repaired() {
+    let store = tempfile::tempdir().unwrap();
+    let location = stoa_objects::Location::parse(store.path().to_str().unwrap()).unwrap();
+    let store = stoa_objects::connect(&location, &stoa_objects::ConnectOptions::default()).await.unwrap();
+    stoa_volume::format(Arc::clone(&store.store), &stoa_volume::FormatOptions::default()).await.unwrap();
+    let options = stoa_volume::OpenOptions::new(stoa_volume::Owner::new("test", "test"));
+    let volume = Volume::open(Arc::clone(&store.store), options).await.unwrap();
+    let record = Record {
+        mountpoint: "/mnt/files".into(),
+        store: String::new(),
+        endpoint: None,
+        pid: 1,
+        pid_started: 1,
+        uid: 0,
+        started: String::new(),
+        read_only: false,
+        log: None,
+    };
+    let served = Served::new(Arc::clone(&volume), store, record);
+    let refused = served.answer(Request::Fsck { data: false, repair: true }, &Steps::new().0).await.unwrap_err();
+    assert!(refused.contains("unmount it first (`stoa umount /mnt/files`)"), "{refused}");
+    let report = served.answer(Request::Fsck { data: false, repair: false }, &Steps::new().0).await.unwrap();
+    assert_eq!(report["problems"], json!([]));
+    volume.close().await.unwrap();
+}
