@@ -33,28 +33,14 @@ impl Body {
     ///
     /// # Errors
     /// What the store says, or [`Error::Short`] when the answer begins elsewhere.
-    pub(crate) async fn get(
-        store: &dyn ObjectStore,
-        path: &Path,
-        range: Range<u64>,
-    ) -> Result<Self> {
+    pub(crate) async fn get(store: &dyn ObjectStore, path: &Path, range: Range<u64>) -> Result<Self> {
         let options = GetOptions::new().with_range(Some(range.clone()));
         let answer = store.get_opts(path, options).await?;
         if answer.range.start != range.start {
-            return Err(Error::Short {
-                path: path.clone(),
-                wanted: range.end,
-                got: answer.range.start,
-            });
+            return Err(Error::Short { path: path.clone(), wanted: range.end, got: answer.range.start });
         }
         let stream = stream(answer);
-        Ok(Self {
-            path: path.clone(),
-            stream,
-            chunk: Bytes::new(),
-            position: range.start,
-            received: 0,
-        })
+        Ok(Self { path: path.clone(), stream, chunk: Bytes::new(), position: range.start, received: 0 })
     }
 
     /// The stored bytes of a piece that does not begin before the last one ended.
@@ -89,17 +75,11 @@ impl Body {
                     self.chunk = chunk;
                 }
                 None => {
-                    return Err(Error::Short {
-                        path: self.path.clone(),
-                        wanted,
-                        got: self.position,
-                    });
+                    return Err(Error::Short { path: self.path.clone(), wanted, got: self.position });
                 }
             }
         }
-        let len = usize::try_from(len_max)
-            .unwrap_or(usize::MAX)
-            .min(self.chunk.len());
+        let len = usize::try_from(len_max).unwrap_or(usize::MAX).min(self.chunk.len());
         let part = self.chunk.split_to(len);
         self.position += len as u64;
         Ok(part)
@@ -136,10 +116,7 @@ fn read_chunk(file: File, range: Range<u64>) -> std::io::Result<Chunk> {
 }
 
 fn failed(source: Box<dyn std::error::Error + Send + Sync>) -> object_store::Error {
-    object_store::Error::Generic {
-        store: "local file",
-        source,
-    }
+    object_store::Error::Generic { store: "local file", source }
 }
 
 #[cfg(test)]

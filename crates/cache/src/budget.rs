@@ -40,9 +40,7 @@ impl Budget {
     #[must_use]
     pub fn new(bytes_max: u64) -> Self {
         let state = Mutex::new(State::default());
-        Self {
-            shared: Arc::new(Shared { bytes_max, state }),
-        }
+        Self { shared: Arc::new(Shared { bytes_max, state }) }
     }
 
     /// Takes so many bytes, waiting until they are free and everyone who came before has been served.
@@ -62,10 +60,7 @@ impl Budget {
             state.queue.push_back(Waiter { id, bytes, grant });
             (waiter, id)
         };
-        let _place = Place {
-            shared: &self.shared,
-            id,
-        };
+        let _place = Place { shared: &self.shared, id };
         match waiter.await {
             Ok(reservation) => reservation,
             // A waiter is only ever dropped by its own `Place` or after an answer, so this is out of reach; an empty
@@ -98,10 +93,7 @@ impl Budget {
     }
 
     fn grant(&self, bytes: u64) -> Reservation {
-        Reservation {
-            shared: Arc::clone(&self.shared),
-            bytes,
-        }
+        Reservation { shared: Arc::clone(&self.shared), bytes }
     }
 }
 
@@ -116,11 +108,7 @@ impl Shared {
         {
             let mut state = self.state.lock();
             change(&mut state);
-            while state
-                .queue
-                .front()
-                .is_some_and(|first| self.fits(&state, first.bytes))
-            {
+            while state.queue.front().is_some_and(|first| self.fits(&state, first.bytes)) {
                 let Some(first) = state.queue.pop_front() else {
                     break;
                 };
@@ -130,10 +118,7 @@ impl Shared {
         }
         // Outside the lock: a waiter who has just gone away hands the reservation back, and its drop comes here again.
         for Waiter { bytes, grant, .. } in granted {
-            drop(grant.send(Reservation {
-                shared: Arc::clone(self),
-                bytes,
-            }));
+            drop(grant.send(Reservation { shared: Arc::clone(self), bytes }));
         }
     }
 }
@@ -146,8 +131,7 @@ struct Place<'a> {
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        self.shared
-            .change(|state| state.queue.retain(|waiter| waiter.id != self.id));
+        self.shared.change(|state| state.queue.retain(|waiter| waiter.id != self.id));
     }
 }
 
@@ -171,8 +155,7 @@ impl Reservation {
         let freed = self.bytes.saturating_sub(bytes);
         if freed > 0 {
             self.bytes = bytes;
-            self.shared
-                .change(|state| state.used = state.used.saturating_sub(freed));
+            self.shared.change(|state| state.used = state.used.saturating_sub(freed));
         }
     }
 
@@ -180,10 +163,7 @@ impl Reservation {
     pub fn split(&mut self, bytes: u64) -> Self {
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;
-        Self {
-            shared: Arc::clone(&self.shared),
-            bytes,
-        }
+        Self { shared: Arc::clone(&self.shared), bytes }
     }
 
     /// Makes two into one.

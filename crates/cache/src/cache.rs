@@ -11,9 +11,7 @@ use crate::fetch::{Fetcher, Job};
 use crate::flight::{Ask, Lead, Wait};
 use crate::memory::Memory;
 use crate::usage::{Counters, add, get};
-use crate::{
-    Budget, Decode, DiskState, Object, Options, Piece, ReadAhead, Reservation, Result, Usage,
-};
+use crate::{Budget, Decode, DiskState, Object, Options, Piece, ReadAhead, Reservation, Result, Usage};
 
 /// No file reads ahead further than this, in bytes, however large the cache is.
 const READ_AHEAD_BYTES_MAX: u64 = 32 << 20;
@@ -48,16 +46,9 @@ impl Cache {
         let memory = Memory::new(memory_bytes_max - memory_bytes_max / 4 - index_bytes_max)?;
         let ahead = Budget::new(in_flight.bytes_max() / 2);
         let queue_bytes_max = in_flight.bytes_max() / 4;
-        let disk = options
-            .disk
-            .clone()
-            .map(|disk| Disk::open(disk, index_bytes_max, queue_bytes_max));
+        let disk = options.disk.clone().map(|disk| Disk::open(disk, index_bytes_max, queue_bytes_max));
         let fetcher = Fetcher::new(store, memory, in_flight, disk, &options);
-        Ok(Arc::new(Self {
-            fetcher: Arc::new(fetcher),
-            ahead,
-            memory_bytes_max,
-        }))
+        Ok(Arc::new(Self { fetcher: Arc::new(fetcher), ahead, memory_bytes_max }))
     }
 
     /// The decoded pieces of one object, in the order asked for.
@@ -80,11 +71,7 @@ impl Cache {
             sources.push(self.ask(object, *piece, index, &mut leads));
         }
         if !leads.is_empty() {
-            let job = Job {
-                object: object.clone(),
-                decode,
-                ahead: None,
-            };
+            let job = Job { object: object.clone(), decode, ahead: None };
             self.fetcher.start(&Arc::new(job), leads);
         }
         let mut decoded = Vec::with_capacity(sources.len());
@@ -116,11 +103,7 @@ impl Cache {
             let Some(room) = self.ahead.try_reserve(piece.cost()) else {
                 break;
             };
-            if let Ask::Lead(lead, _) =
-                self.fetcher
-                    .flights
-                    .ask(&self.fetcher.memory, key, piece, index)
-            {
+            if let Ask::Lead(lead, _) = self.fetcher.flights.ask(&self.fetcher.memory, key, piece, index) {
                 leads.push(lead);
                 match &mut taken {
                     // Of the same budget, so nothing comes back.
@@ -130,11 +113,7 @@ impl Cache {
             }
         }
         if let Some(ahead) = taken {
-            let job = Job {
-                object,
-                decode,
-                ahead: Some(ahead),
-            };
+            let job = Job { object, decode, ahead: Some(ahead) };
             self.fetcher.start(&Arc::new(job), leads);
         }
     }
@@ -156,12 +135,7 @@ impl Cache {
     /// Counts and sizes at this moment.
     #[must_use]
     pub fn usage(&self) -> Usage {
-        let Counters {
-            hits,
-            misses,
-            disk_hits,
-            fetched_bytes,
-        } = &self.fetcher.counters;
+        let Counters { hits, misses, disk_hits, fetched_bytes } = &self.fetcher.counters;
         let disk = self.fetcher.disk.as_ref();
         let index_bytes = disk.map_or(0, |disk| disk.index_bytes());
         Usage {
@@ -183,12 +157,7 @@ impl Cache {
     }
 
     fn ask(&self, object: &Object, piece: Piece, index: usize, leads: &mut Vec<Lead>) -> Source {
-        let Fetcher {
-            memory,
-            flights,
-            counters,
-            ..
-        } = &*self.fetcher;
+        let Fetcher { memory, flights, counters, .. } = &*self.fetcher;
         let key = (object.id, piece.offset);
         if let Some(decoded) = memory.get(&key) {
             add(&counters.hits, 1);
@@ -208,9 +177,7 @@ impl Cache {
 
 impl std::fmt::Debug for Cache {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Cache")
-            .field("usage", &self.usage())
-            .finish_non_exhaustive()
+        f.debug_struct("Cache").field("usage", &self.usage()).finish_non_exhaustive()
     }
 }
 
@@ -219,9 +186,7 @@ impl Cache {
     /// Memory taken by fetches, once they have come to rest.
     pub(crate) async fn fetcher_in_flight(&self) -> u64 {
         for _ in 0..2000 {
-            if self.fetcher.in_flight.used() + self.ahead.used() == 0
-                && self.flights_under_way() == 0
-            {
+            if self.fetcher.in_flight.used() + self.ahead.used() == 0 && self.flights_under_way() == 0 {
                 break;
             }
             tokio::time::sleep(std::time::Duration::from_millis(1)).await;
@@ -232,8 +197,7 @@ impl Cache {
     /// Whether no task is left that uses the cache or its disk.
     pub(crate) fn is_at_rest(&self) -> bool {
         let disk = self.fetcher.disk.as_ref();
-        Arc::strong_count(&self.fetcher) == 1
-            && disk.is_none_or(|disk| Arc::strong_count(disk) == 1)
+        Arc::strong_count(&self.fetcher) == 1 && disk.is_none_or(|disk| Arc::strong_count(disk) == 1)
     }
 
     pub(crate) fn flights_under_way(&self) -> usize {

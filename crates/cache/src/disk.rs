@@ -57,11 +57,7 @@ impl Disk {
     /// Opens the folder and finds what an earlier run left there; when that fails, it is tried again later. Blocks.
     ///
     /// The index takes at most `index_bytes_max` of memory, what waits to be written at most `queue_bytes_max`.
-    pub(crate) fn open(
-        options: DiskOptions,
-        index_bytes_max: u64,
-        queue_bytes_max: u64,
-    ) -> Arc<Self> {
+    pub(crate) fn open(options: DiskOptions, index_bytes_max: u64, queue_bytes_max: u64) -> Arc<Self> {
         let path = options.dir.join(&options.volume);
         let open = move || Ok(Arc::new(Folder::open(&path)?) as Arc<dyn Files>);
         let limits = Limits::new(options.bytes_max, index_bytes_max / INDEX_ENTRY_BYTES);
@@ -69,12 +65,7 @@ impl Disk {
     }
 
     fn with(open: Open, limits: Limits, queue_bytes_max: u64, wait_first: Duration) -> Arc<Self> {
-        let queue = Queue {
-            bytes: 0,
-            bytes_max: queue_bytes_max,
-            writing: false,
-            waiting: VecDeque::new(),
-        };
+        let queue = Queue { bytes: 0, bytes_max: queue_bytes_max, writing: false, waiting: VecDeque::new() };
         let disk = Arc::new(Self {
             open,
             limits,
@@ -100,11 +91,7 @@ impl Disk {
     /// The stored bytes of a piece, if they are on disk and whole. Blocks on the disk.
     pub(crate) fn read(&self, key: &Key, len: u32) -> Option<Bytes> {
         let fingerprint = fingerprint(key);
-        let place = self
-            .index
-            .lock()
-            .find(fingerprint)
-            .filter(|place| place.len == len)?;
+        let place = self.index.lock().find(fingerprint).filter(|place| place.len == len)?;
         let files = self.files.lock().clone()?;
         let entry_len = HEADER_BYTES.checked_add(usize::try_from(len).ok()?)?;
         match files.read(place.slab, u64::from(place.position), entry_len) {
@@ -167,10 +154,7 @@ impl Disk {
     }
 
     pub(crate) fn state(&self) -> DiskState {
-        self.writes
-            .reason()
-            .or_else(|| self.reads.reason())
-            .map_or(DiskState::On, DiskState::Off)
+        self.writes.reason().or_else(|| self.reads.reason()).map_or(DiskState::On, DiskState::Off)
     }
 
     /// Writes until nothing waits.
@@ -182,9 +166,7 @@ impl Disk {
                     queue.writing = false;
                     return;
                 };
-                queue.bytes = queue
-                    .bytes
-                    .saturating_sub((HEADER_BYTES + next.1.len()) as u64);
+                queue.bytes = queue.bytes.saturating_sub((HEADER_BYTES + next.1.len()) as u64);
                 next
             };
             if self.writes.allows() {
@@ -204,9 +186,7 @@ impl Disk {
         }
         let mut slot = self.active.lock();
         let mut active = match slot.take() {
-            Some(active) if active.has_room(&self.limits, stored.len()) && self.has_entries() => {
-                active
-            }
+            Some(active) if active.has_room(&self.limits, stored.len()) && self.has_entries() => active,
             Some(full) => {
                 if let Err(error) = full.seal(&*files) {
                     full.abandon(&*files, &self.index);

@@ -85,18 +85,11 @@ impl Fetcher {
     /// Fetches the pieces in tasks of their own. Must run within a tokio runtime.
     pub(crate) fn start(self: &Arc<Self>, job: &Arc<Job>, leads: Vec<Lead>) {
         let (on_disk, missing) = match &self.disk {
-            Some(disk) => leads
-                .into_iter()
-                .partition(|lead| disk.holds(&lead.key, lead.piece.len)),
+            Some(disk) => leads.into_iter().partition(|lead| disk.holds(&lead.key, lead.piece.len)),
             None => (Vec::new(), leads),
         };
         // A disk seeks faster than a store answers, so gaps do not matter, and smaller portions start sooner.
-        for run in coalesce(
-            on_disk,
-            |lead| lead.piece,
-            u64::MAX,
-            (self.fetch_bytes_max / 8).max(1),
-        ) {
+        for run in coalesce(on_disk, |lead| lead.piece, u64::MAX, (self.fetch_bytes_max / 8).max(1)) {
             let (fetcher, job) = (Arc::clone(self), Arc::clone(job));
             task::spawn(async move { fetcher.run_disk(&job, run).await });
         }
@@ -104,12 +97,7 @@ impl Fetcher {
     }
 
     fn start_store(self: &Arc<Self>, job: &Arc<Job>, leads: Vec<Lead>) {
-        for run in coalesce(
-            leads,
-            |lead| lead.piece,
-            self.gap_bytes_max,
-            self.fetch_bytes_max,
-        ) {
+        for run in coalesce(leads, |lead| lead.piece, self.gap_bytes_max, self.fetch_bytes_max) {
             let (fetcher, job) = (Arc::clone(self), Arc::clone(job));
             task::spawn(async move { fetcher.run(&job, run).await });
         }
@@ -129,8 +117,7 @@ impl Fetcher {
                 match stored {
                     Some(stored) => {
                         add(&self.counters.disk_hits, 1);
-                        self.finish_own(job, lead, stored, memory, Origin::Disk)
-                            .await;
+                        self.finish_own(job, lead, stored, memory, Origin::Disk).await;
                     }
                     None => missing.push(lead),
                 }
@@ -143,20 +130,10 @@ impl Fetcher {
 
     /// The stored bytes of each piece that is on disk, in order.
     async fn read_disk(&self, leads: &[Lead]) -> Vec<Option<Bytes>> {
-        let wanted: Vec<_> = leads
-            .iter()
-            .map(|lead| (lead.key, lead.piece.len))
-            .collect();
+        let wanted: Vec<_> = leads.iter().map(|lead| (lead.key, lead.piece.len)).collect();
         let disk = self.disk.clone();
-        let read = move || {
-            wanted
-                .iter()
-                .map(|(key, len)| disk.as_ref()?.read(key, *len))
-                .collect()
-        };
-        task::spawn_blocking(read)
-            .await
-            .unwrap_or_else(|_| vec![None; leads.len()])
+        let read = move || wanted.iter().map(|(key, len)| disk.as_ref()?.read(key, *len)).collect();
+        task::spawn_blocking(read).await.unwrap_or_else(|_| vec![None; leads.len()])
     }
 
     /// Fetches adjoining pieces: with one GET when there is memory for all, else with several, one after the other.
@@ -179,13 +156,7 @@ impl Fetcher {
     ///
     /// No more than half of all, so that one long run leaves room for others, and only a single piece goes over.
     async fn afford(&self, leads: &[Lead]) -> (usize, Reservation) {
-        let cost = |count: usize| {
-            leads
-                .iter()
-                .take(count)
-                .map(|lead| lead.piece.cost())
-                .sum::<u64>()
-        };
+        let cost = |count: usize| leads.iter().take(count).map(|lead| lead.piece.cost()).sum::<u64>();
         let cost_max = self.in_flight.bytes_max() / 2;
         let mut count = leads.len();
         while count > 1 {
@@ -218,8 +189,7 @@ impl Fetcher {
                 }
             };
             let memory = reservation.split(lead.piece.cost());
-            self.finish_own(job, lead, stored, memory, Origin::Store)
-                .await;
+            self.finish_own(job, lead, stored, memory, Origin::Store).await;
         }
         add(&self.counters.fetched_bytes, body.received());
     }
@@ -243,19 +213,8 @@ impl Fetcher {
     /// Decodes what was fetched, keeps it, and tells those who wait.
     ///
     /// Corrupt bytes are fetched once more from the store; and if they came from the disk, once more again.
-    async fn finish(
-        &self,
-        job: &Job,
-        lead: Lead,
-        stored: Bytes,
-        mut memory: Reservation,
-        from: Origin,
-    ) {
-        let on_disk = self
-            .disk
-            .as_ref()
-            .filter(|_| from == Origin::Store)
-            .map(|disk| (disk, stored.clone()));
+    async fn finish(&self, job: &Job, lead: Lead, stored: Bytes, mut memory: Reservation, from: Origin) {
+        let on_disk = self.disk.as_ref().filter(|_| from == Origin::Store).map(|disk| (disk, stored.clone()));
         let mut answer = self.decode(job, &lead, stored).await;
         let tries = if from == Origin::Disk { 2 } else { 1 };
         for _ in 0..tries {
@@ -301,11 +260,7 @@ impl Fetcher {
             drop(turn);
             decoded.map_err(|_| Error::Interrupted)?
         };
-        decoded.map_err(|reason| Error::Corrupt {
-            path: job.object.path.clone(),
-            offset: lead.piece.offset,
-            reason,
-        })
+        decoded.map_err(|reason| Error::Corrupt { path: job.object.path.clone(), offset: lead.piece.offset, reason })
     }
 }
 
@@ -314,11 +269,7 @@ fn decodes_inline(piece: &Piece) -> bool {
 }
 
 /// Decodes into bytes that keep no more memory than they are counted for.
-fn decode_own(
-    decode: &dyn Decode,
-    index: usize,
-    stored: Bytes,
-) -> std::result::Result<Bytes, String> {
+fn decode_own(decode: &dyn Decode, index: usize, stored: Bytes) -> std::result::Result<Bytes, String> {
     let buffer = stored.as_ptr_range();
     let stored_len = stored.len() as u64;
     let decoded = decode.decode(index, stored)?;

@@ -34,13 +34,7 @@ impl Flights {
     /// Looks for the piece in memory and among the fetches, and starts a fetch when it is in neither.
     ///
     /// `index` is the piece's place in what the asker's decoder knows.
-    pub(crate) fn ask(
-        self: &Arc<Self>,
-        memory: &Memory,
-        key: Key,
-        piece: Piece,
-        index: usize,
-    ) -> Ask {
+    pub(crate) fn ask(self: &Arc<Self>, memory: &Memory, key: Key, piece: Piece, index: usize) -> Ask {
         let mut under_way = self.under_way.lock();
         match under_way.entry(key) {
             Entry::Occupied(flight) => Ask::Wait(Wait(flight.get().clone())),
@@ -51,16 +45,7 @@ impl Flights {
                 }
                 let (sender, receiver) = watch::channel(None);
                 vacant.insert(receiver.clone());
-                Ask::Lead(
-                    Lead {
-                        key,
-                        piece,
-                        index,
-                        sender,
-                        flights: Arc::clone(self),
-                    },
-                    Wait(receiver),
-                )
+                Ask::Lead(Lead { key, piece, index, sender, flights: Arc::clone(self) }, Wait(receiver))
             }
         }
     }

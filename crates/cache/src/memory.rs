@@ -27,9 +27,7 @@ pub(crate) struct Memory {
 impl Memory {
     /// An empty map that holds at most `bytes_max`.
     pub(crate) fn new(bytes_max: u64) -> Result<Self> {
-        let shards = (bytes_max / SHARD_BYTES_MIN)
-            .clamp(1, 16)
-            .next_power_of_two();
+        let shards = (bytes_max / SHARD_BYTES_MIN).clamp(1, 16).next_power_of_two();
         // Each shard rounds its share up.
         let weight = bytes_max.saturating_sub(shards).max(1);
         let items = (bytes_max / PIECE_BYTES_TYPICAL).clamp(32, 1 << 20);
@@ -42,12 +40,7 @@ impl Memory {
             .build()
             .map_err(|_| Error::Invalid("memory_bytes_max"))?;
         let evictions = Evictions::default();
-        let map = Cache::with_options(
-            options,
-            Weight,
-            DefaultHashBuilder::default(),
-            evictions.clone(),
-        );
+        let map = Cache::with_options(options, Weight, DefaultHashBuilder::default(), evictions.clone());
         Ok(Self { map, evictions })
     }
 

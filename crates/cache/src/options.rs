@@ -24,13 +24,7 @@ impl Options {
     /// A memory cache of so many bytes, without a disk, fetching as suits an object store.
     #[must_use]
     pub fn new(memory_bytes_max: u64) -> Self {
-        Self {
-            memory_bytes_max,
-            disk: None,
-            fetches_max: 16,
-            gap_bytes_max: 64 << 10,
-            fetch_bytes_max: 8 << 20,
-        }
+        Self { memory_bytes_max, disk: None, fetches_max: 16, gap_bytes_max: 64 << 10, fetch_bytes_max: 8 << 20 }
     }
 
     /// Refuses what could never fetch anything.
@@ -46,9 +40,7 @@ impl Options {
         }
         let plain = |name: &str| !matches!(name, "" | "." | "..") && !name.contains(['/', '\0']);
         if self.disk.as_ref().is_some_and(|disk| !plain(&disk.volume)) {
-            return Err(Error::Invalid(
-                "the disk cache's volume is not a plain file name",
-            ));
+            return Err(Error::Invalid("the disk cache's volume is not a plain file name"));
         }
         Ok(())
     }

@@ -18,9 +18,7 @@ pub(crate) fn coalesce<T>(
     for item in items {
         let Piece { offset, .. } = piece(&item);
         let end = piece(&item).end();
-        let adjoins = offset >= span.end
-            && offset - span.end <= gap_bytes_max
-            && end - span.start <= span_bytes_max;
+        let adjoins = offset >= span.end && offset - span.end <= gap_bytes_max && end - span.start <= span_bytes_max;
         match groups.last_mut() {
             Some(group) if adjoins => {
                 group.push(item);

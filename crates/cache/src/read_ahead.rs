@@ -54,10 +54,7 @@ impl ReadAhead {
     /// A policy that reads ahead at most so many bytes; with 0, never.
     #[must_use]
     pub fn new(bytes_max: u64) -> Self {
-        Self {
-            bytes_max,
-            stream: Mutex::new(Stream::default()),
-        }
+        Self { bytes_max, stream: Mutex::new(Stream::default()) }
     }
 
     /// Takes note of a read of `len` bytes at `offset` and says which bytes of the file to fetch ahead, if any.
@@ -88,12 +85,7 @@ impl ReadAhead {
             }
             Step::Late => stream.fill(offset, end),
             Step::Random => {
-                *stream = Stream {
-                    front: end,
-                    fetched: end,
-                    started: true,
-                    ..Stream::default()
-                };
+                *stream = Stream { front: end, fetched: end, started: true, ..Stream::default() };
             }
         }
         stream.started = true;
@@ -116,28 +108,16 @@ impl Stream {
             return Step::Late;
         }
         let skips = self.started && offset > self.front && offset - self.front <= self.slack();
-        if skips && self.holes.len() < HOLES_MAX {
-            Step::Skip
-        } else {
-            Step::Random
-        }
+        if skips && self.holes.len() < HOLES_MAX { Step::Skip } else { Step::Random }
     }
 
     /// Takes a read that lies within one hole out of it.
     fn fill(&mut self, offset: u64, end: u64) {
-        let Some(at) = self
-            .holes
-            .iter()
-            .position(|hole| offset >= hole.start && end <= hole.end)
-        else {
+        let Some(at) = self.holes.iter().position(|hole| offset >= hole.start && end <= hole.end) else {
             return;
         };
         let hole = self.holes.swap_remove(at);
-        self.holes.extend(
-            [hole.start..offset, end..hole.end]
-                .into_iter()
-                .filter(|rest| !rest.is_empty()),
-        );
+        self.holes.extend([hole.start..offset, end..hole.end].into_iter().filter(|rest| !rest.is_empty()));
     }
 
     /// The next range to fetch, once half of what was fetched ahead has been read; the window doubles each time.

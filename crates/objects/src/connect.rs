@@ -106,7 +106,7 @@ impl Connected {
     }
 }
 
-/// Makes a store of `location`. Nothing is asked of the store itself yet: see [`Connected::check`] and [`crate::probe`].
+/// Makes a store of `location`. Nothing is asked of the store itself yet: see [`Connected::check`] and [`crate::probe()`].
 ///
 /// Credentials, where needed, are looked for as each provider's own tools do, which reads the environment:
 /// - S3: environment, profiles (also SSO and `credential_process`), web identity, ECS, EC2. The region and the endpoint come

@@ -1,13 +1,13 @@
 //! Object access for Stoa: providers, and layers that wrap any provider.
 //!
-//! Everything is an `Arc<dyn object_store::ObjectStore>`. A [`Location`] names where objects are; [`connect`] makes a
+//! Everything is an `Arc<dyn object_store::ObjectStore>`. A [`Location`] names where objects are; [`connect()`] makes a
 //! store of it: provider, prefix, then [`Meter`], [`Limit`] and [`Retry`], from the inside out. A test puts
 //! [`FaultPlan`] or [`Latency`] in between.
 //!
 //! **An acknowledged put is durable** in every provider but `memory:`: the directory provider syncs the file and each
 //! directory above it before it answers.
 //!
-//! Nothing here reads the environment but [`connect`], which says what it reads, and nothing prints a secret.
+//! Nothing here reads the environment but [`connect()`], which says what it reads, and nothing prints a secret.
 
 mod classify;
 mod connect;

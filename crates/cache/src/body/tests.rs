@@ -15,26 +15,12 @@ async fn pieces_of_a_local_file_are_cut_right() {
     store.put(&path, bytes.clone().into()).await.unwrap();
     let store: &dyn ObjectStore = &store;
     let mut body = Body::get(store, &path, 10..size).await.unwrap();
-    for (offset, len) in [
-        (10, 5),
-        (20, 0),
-        (20, 300),
-        (FILE_CHUNK_BYTES - 1, 50),
-        (size - 100, 100),
-    ] {
-        let piece = Piece {
-            offset,
-            len,
-            weight: len,
-        };
+    for (offset, len) in [(10, 5), (20, 0), (20, 300), (FILE_CHUNK_BYTES - 1, 50), (size - 100, 100)] {
+        let piece = Piece { offset, len, weight: len };
         let wanted = &bytes[offset as usize..][..len as usize];
         assert!(body.piece(&piece).await.unwrap() == wanted, "{piece:?}");
     }
     assert_eq!(body.received(), size - 10);
-    let after = Piece {
-        offset: size,
-        len: 1,
-        weight: 1,
-    };
+    let after = Piece { offset: size, len: 1, weight: 1 };
     assert!(matches!(body.piece(&after).await, Err(Error::Short { got, .. }) if got == size));
 }

@@ -31,9 +31,7 @@ fn what_is_taken_is_given_back() {
 fn reservations_of_two_budgets_do_not_merge() {
     let (one, other) = (Budget::new(10), Budget::new(10));
     let mut reservation = one.try_reserve(5).unwrap();
-    let back = reservation
-        .merge(other.try_reserve(5).unwrap())
-        .unwrap_err();
+    let back = reservation.merge(other.try_reserve(5).unwrap()).unwrap_err();
     assert_eq!((reservation.bytes(), back.bytes()), (5, 5));
     drop(back);
     assert_eq!((one.used(), other.used()), (5, 0));
@@ -53,10 +51,7 @@ async fn the_first_to_come_is_served_first() {
     let held = budget.reserve(50).await;
     let mut large = Box::pin(budget.reserve(80));
     assert!((&mut large).now_or_never().is_none());
-    assert!(
-        budget.try_reserve(10).is_none(),
-        "nobody overtakes one who waits"
-    );
+    assert!(budget.try_reserve(10).is_none(), "nobody overtakes one who waits");
     let mut small = Box::pin(budget.reserve(10));
     assert!((&mut small).now_or_never().is_none());
     drop(held);
@@ -121,8 +116,7 @@ async fn many_tasks_never_go_over_and_all_come_through() {
                 let bytes = random.random_range(0..600);
                 let wait = Duration::from_micros(random.random_range(0..50));
                 // Some give up while they wait.
-                if let Ok(mut taken) = tokio::time::timeout(wait * 100, budget.reserve(bytes)).await
-                {
+                if let Ok(mut taken) = tokio::time::timeout(wait * 100, budget.reserve(bytes)).await {
                     over.fetch_max(budget.used(), Ordering::Relaxed);
                     let half = taken.split(bytes / 2);
                     tokio::task::yield_now().await;

@@ -54,9 +54,7 @@ pub(crate) fn header(key: &Key, payload: &[u8], len: u32) -> Vec<u8> {
 pub(crate) fn is_intact(entry: &[u8], key: &Key, len: u32) -> bool {
     // The header follows from the key and the payload, so it is right exactly when it is what would be written now.
     match entry.split_at_checked(HEADER_BYTES) {
-        Some((found, payload)) => {
-            payload.len() as u64 == u64::from(len) && found == header(key, payload, len)
-        }
+        Some((found, payload)) => payload.len() as u64 == u64::from(len) && found == header(key, payload, len),
         None => false,
     }
 }

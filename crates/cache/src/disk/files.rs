@@ -30,20 +30,12 @@ impl Folder {
         DirBuilder::new().recursive(true).mode(0o700).create(path)?;
         // It may have been there before with a wider mode; not being allowed to change it means it is another user's.
         fs::set_permissions(path, Permissions::from_mode(0o700))?;
-        let lock = private()
-            .create(true)
-            .truncate(false)
-            .open(path.join("lock"))?;
+        let lock = private().create(true).truncate(false).open(path.join("lock"))?;
         lock.try_lock().map_err(|error| match error {
-            fs::TryLockError::WouldBlock => {
-                io::Error::new(ErrorKind::ResourceBusy, "another process uses it")
-            }
+            fs::TryLockError::WouldBlock => io::Error::new(ErrorKind::ResourceBusy, "another process uses it"),
             fs::TryLockError::Error(error) => error,
         })?;
-        Ok(Self {
-            path: path.to_path_buf(),
-            _lock: lock,
-        })
+        Ok(Self { path: path.to_path_buf(), _lock: lock })
     }
 
     fn slab(&self, slab: u64) -> PathBuf {
@@ -72,11 +64,7 @@ impl Files for Folder {
     }
 
     fn write(&self, slab: u64, position: u64, bytes: &[u8]) -> io::Result<()> {
-        private()
-            .create(true)
-            .truncate(false)
-            .open(self.slab(slab))?
-            .write_all_at(bytes, position)
+        private().create(true).truncate(false).open(self.slab(slab))?.write_all_at(bytes, position)
     }
 
     fn remove(&self, slab: u64) -> io::Result<()> {

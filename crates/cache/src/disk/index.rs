@@ -53,14 +53,7 @@ impl Index {
     pub(crate) fn add(&mut self, slab: u64, row: Row) {
         if let Some(of) = self.slabs.get_mut(&slab) {
             of.fingerprints.push(row.fingerprint);
-            self.places.insert(
-                row.fingerprint,
-                Place {
-                    slab,
-                    position: row.position,
-                    len: row.len,
-                },
-            );
+            self.places.insert(row.fingerprint, Place { slab, position: row.position, len: row.len });
         }
     }
 
@@ -77,11 +70,7 @@ impl Index {
             return;
         };
         for fingerprint in fingerprints {
-            if self
-                .places
-                .get(&fingerprint)
-                .is_some_and(|place| place.slab == slab)
-            {
+            if self.places.get(&fingerprint).is_some_and(|place| place.slab == slab) {
                 self.places.remove(&fingerprint);
             }
         }
@@ -90,13 +79,8 @@ impl Index {
     /// The slab to throw away next: of the oldest few, the one read least. The others' merits are halved.
     pub(crate) fn victim(&mut self) -> Option<u64> {
         let oldest = self.slabs.iter().take(CANDIDATES);
-        let victim = oldest
-            .min_by_key(|(_, slab)| slab.hits)
-            .map(|(number, _)| *number);
-        self.slabs
-            .values_mut()
-            .take(CANDIDATES)
-            .for_each(|slab| slab.hits /= 2);
+        let victim = oldest.min_by_key(|(_, slab)| slab.hits).map(|(number, _)| *number);
+        self.slabs.values_mut().take(CANDIDATES).for_each(|slab| slab.hits /= 2);
         victim
     }
 
@@ -106,10 +90,7 @@ impl Index {
 
     /// How many entries are listed, including those that were dropped one by one.
     pub(crate) fn entries(&self) -> u64 {
-        self.slabs
-            .values()
-            .map(|slab| slab.fingerprints.len() as u64)
-            .sum()
+        self.slabs.values().map(|slab| slab.fingerprints.len() as u64).sum()
     }
 
     /// The number for a new slab: after all others.

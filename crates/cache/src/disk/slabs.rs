@@ -23,11 +23,7 @@ impl Limits {
     pub(crate) fn new(bytes_max: u64, entries_max: u64) -> Self {
         let slab_bytes = (bytes_max / 32).clamp(1 << 20, 64 << 20).min(bytes_max / 2);
         let slabs_max = bytes_max.checked_div(slab_bytes).unwrap_or(0);
-        Self {
-            slab_bytes,
-            slabs_max,
-            entries_max,
-        }
+        Self { slab_bytes, slabs_max, entries_max }
     }
 
     /// Whether a slab with so many entries and bytes has room for another payload and the table.
@@ -52,20 +48,12 @@ pub(crate) struct Active {
 
 impl Active {
     /// Begins a slab after all others, throwing out old ones to make room.
-    pub(crate) fn begin(
-        files: &dyn Files,
-        index: &Mutex<Index>,
-        limits: &Limits,
-    ) -> io::Result<Self> {
+    pub(crate) fn begin(files: &dyn Files, index: &Mutex<Index>, limits: &Limits) -> io::Result<Self> {
         make_room(files, index, limits, 1)?;
         let mut index = index.lock();
         let slab = index.next_slab();
         index.add_slab(slab);
-        Ok(Self {
-            slab,
-            position: 0,
-            rows: Vec::new(),
-        })
+        Ok(Self { slab, position: 0, rows: Vec::new() })
     }
 
     pub(crate) fn has_room(&self, limits: &Limits, payload: usize) -> bool {
@@ -73,23 +61,13 @@ impl Active {
     }
 
     /// Writes an entry and lists it.
-    pub(crate) fn put(
-        &mut self,
-        files: &dyn Files,
-        index: &Mutex<Index>,
-        key: &Key,
-        payload: &[u8],
-    ) -> io::Result<()> {
+    pub(crate) fn put(&mut self, files: &dyn Files, index: &Mutex<Index>, key: &Key, payload: &[u8]) -> io::Result<()> {
         let too_large = |_| io::Error::from(io::ErrorKind::FileTooLarge);
         let len = u32::try_from(payload.len()).map_err(too_large)?;
         let position = u32::try_from(self.position).map_err(too_large)?;
         files.write(self.slab, self.position, &entry::header(key, payload, len))?;
         files.write(self.slab, self.position + HEADER_BYTES as u64, payload)?;
-        let row = Row {
-            fingerprint: entry::fingerprint(key),
-            position,
-            len,
-        };
+        let row = Row { fingerprint: entry::fingerprint(key), position, len };
         self.position += HEADER_BYTES as u64 + u64::from(len);
         self.rows.push(row);
         index.lock().add(self.slab, row);
@@ -126,18 +104,11 @@ pub(crate) fn load(files: &dyn Files, index: &Mutex<Index>, limits: &Limits) -> 
 }
 
 /// Throws slabs out until so many more fit.
-fn make_room(
-    files: &dyn Files,
-    index: &Mutex<Index>,
-    limits: &Limits,
-    more: u64,
-) -> io::Result<()> {
+fn make_room(files: &dyn Files, index: &Mutex<Index>, limits: &Limits, more: u64) -> io::Result<()> {
     loop {
         let victim = {
             let mut index = index.lock();
-            if index.slabs() + more <= limits.slabs_max
-                && index.entries() + more <= limits.entries_max
-            {
+            if index.slabs() + more <= limits.slabs_max && index.entries() + more <= limits.entries_max {
                 return Ok(());
             }
             index.victim()

@@ -25,36 +25,23 @@ struct Off {
 impl Switch {
     /// A switch that is on; `what` names what it switches, for the log.
     pub(crate) fn new(what: &'static str, wait_first: Duration) -> Self {
-        Self {
-            what,
-            wait_first,
-            off: Mutex::new(None),
-        }
+        Self { what, wait_first, off: Mutex::new(None) }
     }
 
     /// Whether to try: it is on, or it has been off long enough.
     pub(crate) fn allows(&self) -> bool {
-        self.off
-            .lock()
-            .as_ref()
-            .is_none_or(|off| Instant::now() >= off.until)
+        self.off.lock().as_ref().is_none_or(|off| Instant::now() >= off.until)
     }
 
     /// It failed. Only the first failure after a success is worth a warning.
     pub(crate) fn fail(&self, error: &std::io::Error) {
         let mut off = self.off.lock();
-        let wait = off
-            .as_ref()
-            .map_or(self.wait_first, |off| (off.wait * 2).min(WAIT_MAX));
+        let wait = off.as_ref().map_or(self.wait_first, |off| (off.wait * 2).min(WAIT_MAX));
         let reason = format!("{}: {error}", self.what);
         if off.is_none() {
             tracing::warn!(%reason, retry_s = wait.as_secs(), "the disk cache is switched off for a while");
         }
-        *off = Some(Off {
-            until: Instant::now() + wait,
-            wait,
-            reason,
-        });
+        *off = Some(Off { until: Instant::now() + wait, wait, reason });
     }
 
     /// It worked.

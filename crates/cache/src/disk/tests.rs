@@ -28,12 +28,7 @@ struct Faulty {
 
 impl Files for Arc<Faulty> {
     fn list(&self) -> io::Result<Vec<(u64, u64)>> {
-        Ok(self
-            .slabs
-            .lock()
-            .iter()
-            .map(|(slab, bytes)| (*slab, bytes.len() as u64))
-            .collect())
+        Ok(self.slabs.lock().iter().map(|(slab, bytes)| (*slab, bytes.len() as u64)).collect())
     }
 
     fn read(&self, slab: u64, position: u64, len: usize) -> io::Result<Vec<u8>> {
@@ -49,11 +44,7 @@ impl Files for Arc<Faulty> {
     fn write(&self, slab: u64, position: u64, bytes: &[u8]) -> io::Result<()> {
         let mut slabs = self.slabs.lock();
         let used: usize = slabs.values().map(Vec::len).sum();
-        if self
-            .bytes_max
-            .lock()
-            .is_some_and(|max| used + bytes.len() > max)
-        {
+        if self.bytes_max.lock().is_some_and(|max| used + bytes.len() > max) {
             *self.writes_failed.lock() += 1;
             return Err(ErrorKind::StorageFull.into());
         }
@@ -64,20 +55,12 @@ impl Files for Arc<Faulty> {
     }
 
     fn remove(&self, slab: u64) -> io::Result<()> {
-        self.slabs
-            .lock()
-            .remove(&slab)
-            .map(drop)
-            .ok_or_else(|| ErrorKind::NotFound.into())
+        self.slabs.lock().remove(&slab).map(drop).ok_or_else(|| ErrorKind::NotFound.into())
     }
 }
 
 fn limits() -> Limits {
-    Limits {
-        slab_bytes: 10_000,
-        slabs_max: 5,
-        entries_max: 1000,
-    }
+    Limits { slab_bytes: 10_000, slabs_max: 5, entries_max: 1000 }
 }
 
 fn open(files: &Arc<Faulty>, limits: Limits, wait_first: Duration) -> Arc<Disk> {
@@ -101,11 +84,7 @@ fn stored(at: u64) -> Bytes {
 async fn offer(disk: &Arc<Disk>, pieces: std::ops::Range<u64>) {
     let budget = Budget::new(1 << 20);
     for at in pieces {
-        disk.offer(
-            key(at),
-            stored(at),
-            budget.try_reserve(u64::from(LEN)).unwrap(),
-        );
+        disk.offer(key(at), stored(at), budget.try_reserve(u64::from(LEN)).unwrap());
         while disk.queue.lock().writing {
             tokio::time::sleep(Duration::from_micros(100)).await;
         }
@@ -115,12 +94,8 @@ async fn offer(disk: &Arc<Disk>, pieces: std::ops::Range<u64>) {
 
 fn found(disk: &Disk, pieces: std::ops::Range<u64>) -> Vec<u64> {
     let right = |at: &u64| {
-        let read = disk
-            .holds(&key(*at), LEN)
-            .then(|| disk.read(&key(*at), LEN))
-            .flatten();
-        read.inspect(|bytes| assert_eq!(bytes, &stored(*at)))
-            .is_some()
+        let read = disk.holds(&key(*at), LEN).then(|| disk.read(&key(*at), LEN)).flatten();
+        read.inspect(|bytes| assert_eq!(bytes, &stored(*at))).is_some()
     };
     pieces.filter(right).collect()
 }
@@ -137,11 +112,7 @@ async fn old_slabs_make_way_and_the_size_is_kept() {
     assert_eq!(disk.bytes(), 50_000);
     drop(disk);
     let disk = open(&files, limits(), Duration::ZERO);
-    assert_eq!(
-        found(&disk, 0..200),
-        (162..200).collect::<Vec<_>>(),
-        "also when opened again"
-    );
+    assert_eq!(found(&disk, 0..200), (162..200).collect::<Vec<_>>(), "also when opened again");
     offer(&disk, 200..210).await;
     assert!(files.slabs.lock().len() <= 5);
     assert_eq!(found(&disk, 200..210).len(), 10);
@@ -152,14 +123,7 @@ async fn a_smaller_limit_holds_for_what_was_left() {
     let files = Arc::new(Faulty::default());
     offer(&open(&files, limits(), Duration::ZERO), 0..45).await;
     assert_eq!(files.slabs.lock().len(), 5);
-    let disk = open(
-        &files,
-        Limits {
-            slabs_max: 2,
-            ..limits()
-        },
-        Duration::ZERO,
-    );
+    let disk = open(&files, Limits { slabs_max: 2, ..limits() }, Duration::ZERO);
     assert_eq!(files.slabs.lock().len(), 2);
     assert_eq!(found(&disk, 0..45).len(), 18);
 }
@@ -167,14 +131,7 @@ async fn a_smaller_limit_holds_for_what_was_left() {
 #[tokio::test]
 async fn the_index_is_bounded_in_entries() {
     let files = Arc::new(Faulty::default());
-    let disk = open(
-        &files,
-        Limits {
-            entries_max: 20,
-            ..limits()
-        },
-        Duration::ZERO,
-    );
+    let disk = open(&files, Limits { entries_max: 20, ..limits() }, Duration::ZERO);
     for at in 0..100 {
         offer(&disk, at..at + 1).await;
         assert!(disk.index.lock().entries() <= 20);
@@ -191,11 +148,7 @@ async fn a_full_disk_switches_writing_off_and_not_reading() {
     offer(&disk, 12..40).await;
     assert!(matches!(disk.state(), DiskState::Off(reason) if reason.starts_with("writing: ")));
     assert_eq!(*files.writes_failed.lock(), 1, "it tried once only");
-    assert_eq!(
-        found(&disk, 0..40),
-        (0..9).collect::<Vec<_>>(),
-        "the slab that could not be written is gone"
-    );
+    assert_eq!(found(&disk, 0..40), (0..9).collect::<Vec<_>>(), "the slab that could not be written is gone");
 }
 
 #[tokio::test]
@@ -246,11 +199,7 @@ async fn what_does_not_fit_in_the_queue_or_a_slab_is_dropped() {
     let files = Arc::new(Faulty::default());
     let disk = open(&files, limits(), Duration::ZERO);
     let budget = Budget::new(1 << 30);
-    disk.offer(
-        key(0),
-        Bytes::from(vec![0; 9_990]),
-        budget.try_reserve(1).unwrap(),
-    );
+    disk.offer(key(0), Bytes::from(vec![0; 9_990]), budget.try_reserve(1).unwrap());
     disk.queue.lock().writing = true;
     for at in 0..5000 {
         disk.offer(key(at), stored(at), budget.try_reserve(1).unwrap());

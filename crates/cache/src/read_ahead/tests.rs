@@ -10,11 +10,7 @@ type Case<'a> = (&'a str, &'a [(u64, u64)], &'a [Option<(u64, u64)>]);
 fn feed(policy: &ReadAhead, size: u64, reads: &[(u64, u64)]) -> Vec<Option<(u64, u64)>> {
     reads
         .iter()
-        .map(|(offset, len)| {
-            policy
-                .on_read(*offset, *len, size)
-                .map(|range| (range.start, range.end))
-        })
+        .map(|(offset, len)| policy.on_read(*offset, *len, size).map(|range| (range.start, range.end)))
         .collect()
 }
 
@@ -41,40 +37,21 @@ fn it_doubles_up_to_the_maximum_and_covers_the_file_once() {
 fn it_starts_small_at_the_start_and_after_two_reads_elsewhere() {
     let cases: &[Case<'_>] = &[
         ("start", &[(0, 4 * K)], &[Some((4 * K, 132 * K))]),
-        (
-            "elsewhere",
-            &[(M, 4 * K), (M + 4 * K, 4 * K)],
-            &[None, Some((M + 8 * K, M + 136 * K))],
-        ),
-        (
-            "large reads",
-            &[(M, M), (2 * M, M)],
-            &[None, Some((3 * M, 4 * M))],
-        ),
+        ("elsewhere", &[(M, 4 * K), (M + 4 * K, 4 * K)], &[None, Some((M + 8 * K, M + 136 * K))]),
+        ("large reads", &[(M, M), (2 * M, M)], &[None, Some((3 * M, 4 * M))]),
         ("nothing read", &[(0, 0)], &[None]),
         ("beyond the end", &[(10 * M, K)], &[None]),
         ("to the end", &[(0, 10 * M)], &[None]),
-        (
-            "near the end",
-            &[(10 * M - 8 * K, 4 * K), (10 * M - 4 * K, 4 * K)],
-            &[None, None],
-        ),
+        ("near the end", &[(10 * M - 8 * K, 4 * K), (10 * M - 4 * K, 4 * K)], &[None, None]),
     ];
     for (name, reads, wanted) in cases {
-        assert_eq!(
-            feed(&ReadAhead::new(32 * M), 10 * M, reads),
-            *wanted,
-            "{name}"
-        );
+        assert_eq!(feed(&ReadAhead::new(32 * M), 10 * M, reads), *wanted, "{name}");
     }
 }
 
 #[test]
 fn with_no_budget_it_does_nothing() {
-    assert_eq!(
-        feed(&ReadAhead::new(0), M, &[(0, K), (K, K), (2 * K, K)]),
-        vec![None; 3]
-    );
+    assert_eq!(feed(&ReadAhead::new(0), M, &[(0, K), (K, K), (2 * K, K)]), vec![None; 3]);
 }
 
 #[test]
@@ -82,12 +59,7 @@ fn random_reads_give_nothing() {
     let policy = ReadAhead::new(32 * M);
     let mut offset = 12_345 * K;
     for _ in 0..1000 {
-        offset = (offset
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1))
-            % (1 << 40)
-            / 4096
-            * 4096;
+        offset = (offset.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1)) % (1 << 40) / 4096 * 4096;
         assert_eq!(policy.on_read(offset | 4096, 4 * K, 1 << 40), None);
     }
 }
@@ -97,11 +69,7 @@ fn strided_reads_give_nothing() {
     for stride in [8 * K, 16 * K, 64 * K, M] {
         let policy = ReadAhead::new(32 * M);
         for at in 1..1000 {
-            assert_eq!(
-                policy.on_read(at * stride, 4 * K, 1 << 40),
-                None,
-                "stride {stride}"
-            );
+            assert_eq!(policy.on_read(at * stride, 4 * K, 1 << 40), None, "stride {stride}");
         }
     }
 }
@@ -119,30 +87,15 @@ fn the_first_random_read_stops_it_and_it_starts_anew_from_nothing() {
     let policy = ReadAhead::new(32 * M);
     let sequential: Vec<_> = (0..400).map(|at| (at * 128 * K, 128 * K)).collect();
     feed(&policy, 1 << 40, &sequential);
-    let reads = [
-        (M * 1000, 4 * K),
-        (M * 1000 + 4 * K, 4 * K),
-        (M * 2000, 4 * K),
-        (51 * M, 128 * K),
-    ];
+    let reads = [(M * 1000, 4 * K), (M * 1000 + 4 * K, 4 * K), (M * 2000, 4 * K), (51 * M, 128 * K)];
     let begun = M * 1000 + 8 * K;
-    assert_eq!(
-        feed(&policy, 1 << 40, &reads),
-        vec![None, Some((begun, begun + 128 * K)), None, None]
-    );
+    assert_eq!(feed(&policy, 1 << 40, &reads), vec![None, Some((begun, begun + 128 * K)), None, None]);
 }
 
 /// The kernel's requests of one sequential reader arrive by several threads, in blocks of a few, shuffled.
 #[test]
 fn requests_that_overtake_one_another_are_sequential() {
-    let orders: &[&[u64]] = &[
-        &[0, 2, 1, 3],
-        &[1, 0, 3, 2],
-        &[0, 3, 2, 1],
-        &[3, 2, 1, 0],
-        &[2, 0, 1, 3],
-        &[1, 2, 3, 0],
-    ];
+    let orders: &[&[u64]] = &[&[0, 2, 1, 3], &[1, 0, 3, 2], &[0, 3, 2, 1], &[3, 2, 1, 0], &[2, 0, 1, 3], &[1, 2, 3, 0]];
     for order in orders {
         let policy = ReadAhead::new(32 * M);
         // The first request arrives first: nothing else is asked for before it.
@@ -168,9 +121,7 @@ fn pages_that_the_kernel_had_are_forgiven() {
     let mut given = 0;
     // Every sixteenth request is not made.
     for at in (0..2000).filter(|at| at % 16 != 15) {
-        given += policy
-            .on_read(at * 128 * K, 128 * K, 1 << 40)
-            .map_or(0, |range| range.end - range.start);
+        given += policy.on_read(at * 128 * K, 128 * K, 1 << 40).map_or(0, |range| range.end - range.start);
     }
     assert!(given >= 1990 * 128 * K, "{given}");
 }

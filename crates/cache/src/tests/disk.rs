@@ -12,25 +12,15 @@ use crate::{Cache, DiskOptions, DiskState, Object, Options, Piece};
 const LEN: usize = 60_000;
 
 fn open(store: &Arc<Store>, dir: &Path) -> Arc<Cache> {
-    let disk = DiskOptions {
-        dir: dir.to_path_buf(),
-        bytes_max: 64 << 20,
-        volume: "volume".to_owned(),
-    };
-    let options = Options {
-        disk: Some(disk),
-        ..Options::new(16 << 20)
-    };
+    let disk = DiskOptions { dir: dir.to_path_buf(), bytes_max: 64 << 20, volume: "volume".to_owned() };
+    let options = Options { disk: Some(disk), ..Options::new(16 << 20) };
     Cache::open(Arc::clone(store) as _, options).unwrap()
 }
 
 async fn read_all(cache: &Arc<Cache>, object: &Object, pieces: &[Piece]) {
     let decoded = cache.read(object, pieces, checked()).await.unwrap();
     for (index, bytes) in decoded.iter().enumerate() {
-        assert!(
-            bytes == &payload(object.id, index, LEN),
-            "piece {index} is wrong"
-        );
+        assert!(bytes == &payload(object.id, index, LEN), "piece {index} is wrong");
     }
 }
 
@@ -58,12 +48,8 @@ async fn close(cache: Arc<Cache>) {
 }
 
 fn slab(dir: &Path) -> std::path::PathBuf {
-    let files = fs::read_dir(dir.join("volume"))
-        .unwrap()
-        .map(|file| file.unwrap().path());
-    let mut slabs: Vec<_> = files
-        .filter(|path| path.to_string_lossy().contains("slab-"))
-        .collect();
+    let files = fs::read_dir(dir.join("volume")).unwrap().map(|file| file.unwrap().path());
+    let mut slabs: Vec<_> = files.filter(|path| path.to_string_lossy().contains("slab-")).collect();
     assert_eq!(slabs.len(), 1);
     slabs.remove(0)
 }
@@ -76,10 +62,7 @@ async fn what_was_read_is_found_on_disk_after_reopening() {
     fill(&store, dir.path(), &object, &pieces).await;
     assert_eq!(store.gets(), 1);
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(
-        (mode(&dir.path().join("volume")), mode(&slab(dir.path()))),
-        (0o700, 0o600)
-    );
+    assert_eq!((mode(&dir.path().join("volume")), mode(&slab(dir.path()))), (0o700, 0o600));
     let cache = open(&store, dir.path());
     read_all(&cache, &object, &pieces).await;
     assert_eq!(store.gets(), 1);
@@ -138,11 +121,7 @@ async fn a_folder_that_is_removed_under_it_costs_only_fetches() {
     read_all(&cache, &object, &pieces).await;
     assert_eq!(store.gets(), 2);
     assert_eq!(cache.fetcher_in_flight().await, 0);
-    assert!(
-        matches!(cache.usage().disk, DiskState::Off(_)),
-        "{:?}",
-        cache.usage().disk
-    );
+    assert!(matches!(cache.usage().disk, DiskState::Off(_)), "{:?}", cache.usage().disk);
 }
 
 #[tokio::test]
@@ -153,10 +132,7 @@ async fn a_second_cache_in_one_folder_goes_without() {
     let first = open(&store, dir.path());
     let second = open(&store, dir.path());
     assert_eq!(first.usage().disk, DiskState::On);
-    assert_eq!(
-        second.usage().disk,
-        DiskState::Off("writing: another process uses it".to_owned())
-    );
+    assert_eq!(second.usage().disk, DiskState::Off("writing: another process uses it".to_owned()));
     read_all(&second, &object, &pieces).await;
     assert_eq!(store.gets(), 1);
 }
@@ -175,18 +151,8 @@ async fn a_folder_that_cannot_be_made_is_no_error() {
 fn a_volume_name_cannot_leave_the_folder() {
     let store = Store::new();
     for volume in ["", ".", "..", "a/b", "/etc"] {
-        let disk = DiskOptions {
-            dir: "/tmp".into(),
-            bytes_max: 1,
-            volume: volume.to_owned(),
-        };
-        let options = Options {
-            disk: Some(disk),
-            ..Options::new(16 << 20)
-        };
-        assert!(
-            Cache::open(Arc::clone(&store) as _, options).is_err(),
-            "{volume:?}"
-        );
+        let disk = DiskOptions { dir: "/tmp".into(), bytes_max: 1, volume: volume.to_owned() };
+        let options = Options { disk: Some(disk), ..Options::new(16 << 20) };
+        assert!(Cache::open(Arc::clone(&store) as _, options).is_err(), "{volume:?}");
     }
 }

@@ -15,10 +15,7 @@ fn open(store: &Arc<Store>, memory_bytes_max: u64) -> Arc<Cache> {
 async fn read_all(cache: &Arc<Cache>, object: &Object, pieces: &[Piece]) {
     let decoded = cache.read(object, pieces, checked()).await.unwrap();
     for (index, bytes) in decoded.iter().enumerate() {
-        assert!(
-            bytes == &payload(object.id, index, LEN),
-            "piece {index} is wrong"
-        );
+        assert!(bytes == &payload(object.id, index, LEN), "piece {index} is wrong");
     }
     assert_eq!(decoded.len(), pieces.len());
 }
@@ -33,10 +30,7 @@ async fn adjoining_pieces_are_one_get_and_then_none() {
     read_all(&cache, &object, &pieces).await;
     assert_eq!(store.gets(), 1);
     let usage = cache.usage();
-    assert_eq!(
-        (usage.hits, usage.misses, usage.fetched_bytes),
-        (20, 20, pieces[19].end())
-    );
+    assert_eq!((usage.hits, usage.misses, usage.fetched_bytes), (20, 20, pieces[19].end()));
 }
 
 #[tokio::test]
@@ -47,16 +41,8 @@ async fn distant_pieces_and_long_runs_are_separate_gets() {
     assert_eq!(store.gets(), 4, "gaps above gap_bytes_max");
 
     let (object, pieces) = store.object(2, 10, LEN, 0).await;
-    let options = Options {
-        fetch_bytes_max: 3 * (LEN as u64 + 8),
-        ..Options::new(64 << 20)
-    };
-    read_all(
-        &Cache::open(Arc::clone(&store) as _, options).unwrap(),
-        &object,
-        &pieces,
-    )
-    .await;
+    let options = Options { fetch_bytes_max: 3 * (LEN as u64 + 8), ..Options::new(64 << 20) };
+    read_all(&Cache::open(Arc::clone(&store) as _, options).unwrap(), &object, &pieces).await;
     assert_eq!(store.gets(), 4 + 4, "ten pieces, at most three to a GET");
 }
 
@@ -162,10 +148,7 @@ async fn a_decoder_that_panics_leaves_nothing_stuck() {
     let store = Store::new();
     let (object, pieces) = store.object(1, 3, LEN, 0).await;
     let cache = open(&store, 64 << 20);
-    let error = cache
-        .read(&object, &pieces, Arc::new(Panics))
-        .await
-        .unwrap_err();
+    let error = cache.read(&object, &pieces, Arc::new(Panics)).await.unwrap_err();
     assert!(matches!(error, Error::Interrupted));
     assert_eq!(cache.fetcher_in_flight().await, 0);
     assert_eq!(cache.flights_under_way(), 0);

@@ -37,12 +37,7 @@ async fn check(ops: Vec<Op>, memory_bytes_max: u64, disk: Option<DiskOptions>) {
     for id in 0..OBJECTS {
         objects.push(store.object(id as u128, PIECES, LEN, id * 30_000).await);
     }
-    let options = Options {
-        disk,
-        fetches_max: 2,
-        fetch_bytes_max: 40_000,
-        ..Options::new(memory_bytes_max)
-    };
+    let options = Options { disk, fetches_max: 2, fetch_bytes_max: 40_000, ..Options::new(memory_bytes_max) };
     let cache = Cache::open(Arc::clone(&store) as _, options).unwrap();
     for op in ops {
         match op {
@@ -53,10 +48,7 @@ async fn check(ops: Vec<Op>, memory_bytes_max: u64, disk: Option<DiskOptions>) {
                     Ok(decoded) => {
                         assert_eq!(decoded.len(), wanted.len());
                         for (index, bytes) in wanted.iter().zip(&decoded) {
-                            assert!(
-                                bytes == &payload(object.id, *index, LEN),
-                                "object {at} piece {index}"
-                            );
+                            assert!(bytes == &payload(object.id, *index, LEN), "object {at} piece {index}");
                         }
                     }
                     Err(Error::Store(_)) => {}
@@ -99,9 +91,5 @@ proptest! {
 }
 
 fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .unwrap()
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }

@@ -12,9 +12,8 @@ use futures::stream::BoxStream;
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{
-    CopyOptions, GetOptions, GetRange, GetResult, GetResultPayload, ListResult, MultipartUpload,
-    ObjectMeta, ObjectStore, ObjectStoreExt as _, PutMultipartOptions, PutOptions, PutPayload,
-    PutResult, Result,
+    CopyOptions, GetOptions, GetRange, GetResult, GetResultPayload, ListResult, MultipartUpload, ObjectMeta,
+    ObjectStore, ObjectStoreExt as _, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
@@ -57,13 +56,7 @@ impl Store {
     }
 
     /// Makes an object of `count` pieces of `len` bytes, with `gap` bytes between them.
-    pub(crate) async fn object(
-        &self,
-        id: u128,
-        count: usize,
-        len: usize,
-        gap: usize,
-    ) -> (Object, Vec<Piece>) {
+    pub(crate) async fn object(&self, id: u128, count: usize, len: usize, gap: usize) -> (Object, Vec<Piece>) {
         let mut bytes = Vec::new();
         let mut pieces = Vec::new();
         for index in 0..count {
@@ -71,11 +64,7 @@ impl Store {
             let payload = payload(id, index, len);
             bytes.extend_from_slice(&crc64_nvme(&payload).to_le_bytes());
             bytes.extend_from_slice(&payload);
-            pieces.push(Piece {
-                offset,
-                len: (len + 8) as u32,
-                weight: len as u32,
-            });
+            pieces.push(Piece { offset, len: (len + 8) as u32, weight: len as u32 });
             bytes.resize(bytes.len() + gap, 0xEE);
         }
         let path = Path::from(format!("data/{id:x}"));
@@ -101,9 +90,7 @@ impl Store {
 /// What a piece decodes to: different for every object and index.
 pub(crate) fn payload(id: u128, index: usize, len: usize) -> Vec<u8> {
     let seed = crc64_nvme(&[&id.to_le_bytes()[..], &(index as u64).to_le_bytes()].concat());
-    (0..len)
-        .map(|at| (seed >> (at % 8 * 8)) as u8 ^ (at / 8) as u8)
-        .collect()
+    (0..len).map(|at| (seed >> (at % 8 * 8)) as u8 ^ (at / 8) as u8).collect()
 }
 
 /// Checks a piece's checksum and returns the rest of it, without a copy.
@@ -132,24 +119,15 @@ impl fmt::Display for Store {
 #[async_trait]
 impl ObjectStore for Store {
     async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
-        let Some(GetRange::Bounded(range)) = options.range.clone() else {
-            panic!("a GET without a range")
-        };
+        let Some(GetRange::Bounded(range)) = options.range.clone() else { panic!("a GET without a range") };
         self.gets.lock().push(range);
         self.gate.acquire().await.unwrap().forget();
         let fault = self.faults.lock().pop();
         if fault == Some(Fault::Refuse) {
-            return Err(object_store::Error::Generic {
-                store: "test",
-                source: "refused".into(),
-            });
+            return Err(object_store::Error::Generic { store: "test", source: "refused".into() });
         }
         let answer = self.inner.get_opts(path, options).await?;
-        let (meta, range, attributes) = (
-            answer.meta.clone(),
-            answer.range.clone(),
-            answer.attributes.clone(),
-        );
+        let (meta, range, attributes) = (answer.meta.clone(), answer.range.clone(), answer.attributes.clone());
         let extensions = answer.extensions.clone();
         let mut bytes = answer.bytes().await?.to_vec();
         match fault {
@@ -158,41 +136,20 @@ impl ObjectStore for Store {
             _ => {}
         }
         // Odd chunks, so that pieces straddle them.
-        let chunks: Vec<_> = bytes
-            .chunks(10_007)
-            .map(|chunk| Ok(Bytes::copy_from_slice(chunk)))
-            .collect();
+        let chunks: Vec<_> = bytes.chunks(10_007).map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect();
         let payload = GetResultPayload::Stream(Box::pin(futures::stream::iter(chunks)));
-        Ok(GetResult {
-            payload,
-            meta,
-            range,
-            attributes,
-            extensions,
-        })
+        Ok(GetResult { payload, meta, range, attributes, extensions })
     }
 
-    async fn put_opts(
-        &self,
-        path: &Path,
-        payload: PutPayload,
-        options: PutOptions,
-    ) -> Result<PutResult> {
+    async fn put_opts(&self, path: &Path, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
         self.inner.put_opts(path, payload, options).await
     }
 
-    async fn put_multipart_opts(
-        &self,
-        path: &Path,
-        options: PutMultipartOptions,
-    ) -> Result<Box<dyn MultipartUpload>> {
+    async fn put_multipart_opts(&self, path: &Path, options: PutMultipartOptions) -> Result<Box<dyn MultipartUpload>> {
         self.inner.put_multipart_opts(path, options).await
     }
 
-    fn delete_stream(
-        &self,
-        paths: BoxStream<'static, Result<Path>>,
-    ) -> BoxStream<'static, Result<Path>> {
+    fn delete_stream(&self, paths: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
         self.inner.delete_stream(paths)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A [`Script`] is a list of operations that does not depend on what they do, so the same script runs on anything:
 //! operations name files by paths of a small namespace, where most of them meet something, and open files by slots.
-//! [`apply`] does one and says what came of it, in terms that do not depend on inode numbers or clocks. [`snapshot`] takes a
+//! [`apply()`] does one and says what came of it, in terms that do not depend on inode numbers or clocks. [`snapshot()`] takes a
 //! picture of the whole tree, and [`diff`] tells two apart. Crash tests use these parts as well.
 
 mod apply;

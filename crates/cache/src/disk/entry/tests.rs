@@ -1,6 +1,4 @@
-use super::{
-    HEADER_BYTES, Row, TRAILER_BYTES, fingerprint, header, is_intact, rows, table, table_len,
-};
+use super::{HEADER_BYTES, Row, TRAILER_BYTES, fingerprint, header, is_intact, rows, table, table_len};
 
 const KEY: (u128, u64) = (0x0123_4567_89AB_CDEF_0011_2233_4455_6677, 4096);
 
@@ -13,10 +11,7 @@ fn an_entry_is_intact_only_as_written() {
     entry.extend_from_slice(payload);
     assert!(is_intact(&entry, &KEY, len));
     assert!(!is_intact(&entry, &(KEY.0, 4097), len), "another piece");
-    assert!(
-        !is_intact(&entry, &(KEY.0 + 1, KEY.1), len),
-        "another object"
-    );
+    assert!(!is_intact(&entry, &(KEY.0 + 1, KEY.1), len), "another object");
     assert!(!is_intact(&entry, &KEY, len - 1), "another length");
     for bit in 0..entry.len() * 8 {
         entry[bit / 8] ^= 1 << (bit % 8);
@@ -30,13 +25,8 @@ fn an_entry_is_intact_only_as_written() {
 
 #[test]
 fn a_table_is_read_only_as_written() {
-    let written: Vec<_> = (0..5)
-        .map(|at| Row {
-            fingerprint: fingerprint(&(1, at)),
-            position: at as u32 * 100,
-            len: 9,
-        })
-        .collect();
+    let written: Vec<_> =
+        (0..5).map(|at| Row { fingerprint: fingerprint(&(1, at)), position: at as u32 * 100, len: 9 }).collect();
     let mut bytes = table(&written);
     let trailer = bytes.len() - TRAILER_BYTES;
     assert_eq!(table_len(&bytes[trailer..]), Some(bytes.len()));
@@ -45,10 +35,7 @@ fn a_table_is_read_only_as_written() {
     for bit in 0..bytes.len() * 8 {
         bytes[bit / 8] ^= 1 << (bit % 8);
         let len = table_len(&bytes[trailer..]);
-        assert!(
-            len != Some(bytes.len()) || rows(&bytes).is_none(),
-            "bit {bit} flipped"
-        );
+        assert!(len != Some(bytes.len()) || rows(&bytes).is_none(), "bit {bit} flipped");
         bytes[bit / 8] ^= 1 << (bit % 8);
     }
 }
