@@ -22,7 +22,7 @@ mod writing;
 
 pub use error::{Error, Result};
 pub use options::{FormatOptions, FsckOptions, OpenOptions, Owner};
-pub use report::{ExtentInfo, FileInfo, FsckReport, GcReport, Problem, Progress, Status, VolumeInfo};
+pub use report::{ExtentInfo, FileInfo, FsckReport, GcReport, Problem, Progress, Silent, Status, VolumeInfo};
 pub use volume::{Volume, format};
 
 /// A hole in a file.

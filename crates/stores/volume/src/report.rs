@@ -127,9 +127,9 @@ pub trait Progress: Send + Sync {
     fn step(&self, stage: &'static str, done: u64, total: u64);
 }
 
-/// Hears, and says nothing: for work in the background.
-#[derive(Debug)]
-pub(crate) struct Silent;
+/// Hears, and says nothing: for work that nobody watches.
+#[derive(Debug, Clone, Copy)]
+pub struct Silent;
 
 impl Progress for Silent {
     fn step(&self, _: &'static str, _: u64, _: u64) {}

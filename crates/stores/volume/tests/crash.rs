@@ -25,15 +25,9 @@ use std::time::Duration;
 use stoa_conformance::{Model, Op, Outcome, Script, State, apply, snapshot};
 use stoa_objects::{FaultPlan, Health, Odds, Retry, RetryPolicy};
 use stoa_vfs::Vfs;
-use stoa_volume::{FormatOptions, FsckOptions, OpenOptions, Owner, Progress, Volume};
+use stoa_volume::{FormatOptions, FsckOptions, OpenOptions, Owner, Silent, Volume};
 
 const OPERATIONS_MAX: usize = 120;
-
-struct Silent;
-
-impl Progress for Silent {
-    fn step(&self, _: &'static str, _: u64, _: u64) {}
-}
 
 fn options(take_over: bool, commit_interval: Duration) -> OpenOptions {
     let owner = Owner::new("test", "crash");

@@ -7,17 +7,11 @@ use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use std::sync::Arc;
 use stoa_vfs::{Caller, Cookie, Ino, Make, Name, Node, Vfs, XattrMode};
-use stoa_volume::{FormatOptions, FsckOptions, OpenOptions, Owner, Progress, Volume};
+use stoa_volume::{FormatOptions, FsckOptions, OpenOptions, Owner, Silent, Volume};
 
 /// Enough, with their attributes, for several memory tables (32 MiB each) to be written and merged.
 const FILES: usize = 60_000;
 const VALUE_BYTES: usize = 4096;
-
-struct Silent;
-
-impl Progress for Silent {
-    fn step(&self, _: &'static str, _: u64, _: u64) {}
-}
 
 async fn open(store: &Arc<dyn ObjectStore>) -> Arc<Volume> {
     let owner = Owner::new("test", "test");

@@ -8,16 +8,10 @@ use object_store::memory::InMemory;
 use std::sync::Arc;
 use std::time::Duration;
 use stoa_vfs::{Caller, Ino, Make, Name, Node, OpenFlags, Vfs, WriteFlags};
-use stoa_volume::{FormatOptions, FsckOptions, OpenOptions, Owner, Progress, Volume};
+use stoa_volume::{FormatOptions, FsckOptions, OpenOptions, Owner, Silent, Volume};
 
 const BLOCK: usize = 128 << 10;
 const BLOCKS: u64 = 512;
-
-struct Silent;
-
-impl Progress for Silent {
-    fn step(&self, _: &'static str, _: u64, _: u64) {}
-}
 
 /// Compresses so well that no segment is ever full of it.
 fn block(number: u64, version: u64) -> Bytes {

@@ -13,13 +13,7 @@ use object_store::memory::InMemory;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use stoa_vfs::Vfs;
-use stoa_volume::{FormatOptions, FsckOptions, OpenOptions, Owner, Progress, Volume};
-
-struct Silent;
-
-impl Progress for Silent {
-    fn step(&self, _: &'static str, _: u64, _: u64) {}
-}
+use stoa_volume::{FormatOptions, FsckOptions, OpenOptions, Owner, Silent, Volume};
 
 async fn open(store: Arc<dyn ObjectStore>) -> Arc<Volume> {
     let owner = Owner::new("test", "test");
