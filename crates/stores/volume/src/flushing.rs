@@ -1,6 +1,6 @@
 //! Flushing: when dirty data and pending changes go into the store.
 
-use crate::file::File;
+use crate::file::{File, FileState};
 use crate::log::{INLINE_BYTES, inline_extents};
 use crate::volume::Volume;
 use std::sync::atomic::Ordering;
@@ -17,7 +17,7 @@ impl Volume {
     pub(crate) async fn publish_file(&self, file: &Arc<File>) -> Result<()> {
         let direct = {
             let mut state = file.lock();
-            let alone = state.frozen.is_empty() && state.active.data_bytes() <= INLINE_BYTES;
+            let alone = needs_no_segment(&state);
             match state.freeze() {
                 Some(frozen) if alone => Some(frozen),
                 Some(frozen) => {
@@ -60,7 +60,7 @@ impl Volume {
         for file in files {
             let small = {
                 let mut state = file.lock();
-                let small = state.frozen.is_empty() && state.active.data_bytes() <= INLINE_BYTES;
+                let small = needs_no_segment(&state);
                 if !small && let Some(frozen) = state.freeze() {
                     self.log.submit(Arc::clone(&file), frozen);
                 }
@@ -115,6 +115,11 @@ impl Volume {
     async fn commit_pending(&self) -> Result<()> {
         if self.meta.uncommitted() > 0 { self.commit().await } else { Ok(()) }
     }
+}
+
+/// Whether what is waiting can be published at once: it fits into the namespace, and nothing older is on its way.
+fn needs_no_segment(state: &FileState) -> bool {
+    state.frozen.is_empty() && state.active.data_bytes() <= INLINE_BYTES
 }
 
 /// Flushes and commits what is due, until the volume is gone. Changes of the namespace do not wait for data that takes long to
