@@ -1,6 +1,7 @@
 //! Installs what tests need. Quick when everything is there already.
 
 mod debian;
+mod fsx;
 mod programs;
 
 use anyhow::Result;

@@ -1,11 +1,12 @@
 //! Programs built from source into target/tools, at versions that are pinned here.
 
+use super::fsx;
 use crate::shell;
 use anyhow::Result;
 use std::process::Command;
 
 /// Crates with binaries of the same name.
-const CRATES: [(&str, &str); 3] = [("pjdfstest", "0.2.2"), ("fsx", "0.3.2"), ("cargo-deny", "0.20.2")];
+const CRATES: [(&str, &str); 3] = [("pjdfstest", "0.2.2"), ("fsx", fsx::VERSION), ("cargo-deny", "0.20.2")];
 
 /// An S3 server, if there is a Go toolchain to build it with.
 const VERSITYGW: &str = "github.com/versity/versitygw/cmd/versitygw@v1.8.0";
@@ -13,14 +14,21 @@ const VERSITYGW: &str = "github.com/versity/versitygw/cmd/versitygw@v1.8.0";
 /// Installs what is missing.
 pub(crate) fn install() -> Result<()> {
     for (name, version) in CRATES {
+        let mended = name == "fsx";
         // Quick and silent when this version is there already: cargo keeps a list in the root.
         let listed = shell::tools().join(".crates.toml");
         let listed = std::fs::read_to_string(listed).unwrap_or_default();
-        if listed.contains(&format!("\"{name} {version} ")) {
+        let from = if mended { "(path+" } else { "(registry+" };
+        if listed.contains(&format!("\"{name} {version} {from}")) {
             continue;
         }
         let mut install = shell::cargo();
-        install.args(["install", "--locked", "--quiet", "--version", version, name]);
+        install.args(["install", "--locked", "--quiet"]);
+        if mended {
+            install.arg("--path").arg(fsx::source()?);
+        } else {
+            install.args(["--version", version, name]);
+        }
         shell::run(
             install
                 .arg("--root")
