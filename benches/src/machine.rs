@@ -1,13 +1,14 @@
 //! Where the figures come from.
 
+use crate::options::Options;
 use anyhow::Result;
 use std::fs;
 use std::time::Duration;
 use stoa_tests::command::{program, run};
 use stoa_tests::{StoreKind, tools};
 
-/// One paragraph of Markdown: machine, versions, store.
-pub(crate) fn describe(store: StoreKind, options: &str) -> Result<String> {
+/// One sentence: machine, versions, server.
+pub(crate) fn describe(options: &Options) -> Result<String> {
     let limit = Duration::from_secs(10);
     let cpu = fs::read_to_string("/proc/cpuinfo")?;
     let cpu = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or("unknown");
@@ -17,18 +18,19 @@ pub(crate) fn describe(store: StoreKind, options: &str) -> Result<String> {
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease")?;
     let stoa = run(program(tools::stoa()?).arg("--version"), limit)?;
     let commit = run(program("git").args(["describe", "--always", "--dirty"]).current_dir(tools::workspace()?), limit)?;
-    let server = match store {
-        StoreKind::Directory => "a directory".to_owned(),
-        StoreKind::S3s => "s3s, in memory, in the process of the benchmark".to_owned(),
+    let server = match StoreKind::s3() {
         // Built by `go install` it calls itself "git": the version is the one that `cargo xtask setup` pins.
-        StoreKind::Versitygw => "versitygw, on the same disk and machine".to_owned(),
+        StoreKind::Versitygw => "versitygw, on the same machine and disk",
+        StoreKind::S3s | StoreKind::Directory => "s3s, in memory, in the process of the bench",
     };
     Ok(format!(
-        "{} ({}), Linux {}, {cores} cores of {}, {} GiB of memory; store: {server}; {options}\n",
+        "{} ({}), Linux {}, {cores} cores of {}, {} GiB of memory; S3 server: {server}; medians of {}, large file of {} MiB",
         stoa.trim(),
         commit.trim(),
         kernel.trim(),
         cpu.trim_start_matches([':', '\t', ' ']),
         memory >> 20,
+        options.runs,
+        options.size,
     ))
 }

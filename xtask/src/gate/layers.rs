@@ -18,7 +18,11 @@ const MAY_USE: &[(&str, &[&str], &str)] = &[
     ("stoa-fuse", &["stoa-vfs", "stoa-wire-fuse"], "a door never sees a store: it knows the trait and its protocol"),
     ("stoa", &["stoa-vfs", "stoa-objects", "stoa-volume", "stoa-fuse"], "only the command sees both ends"),
     ("stoa-tests", &["stoa-objects"], "the suites see the binary; of the product only the S3 server made for tests"),
-    ("stoa-benches", &["stoa-objects", "stoa-tests"], "benches see the binary, and the S3 client to compare with"),
+    (
+        "stoa-benches",
+        &["stoa-objects", "stoa-tests", "stoa-fuse", "stoa-conformance"],
+        "benches see the binary, and what sets its limits: the S3 client, and the door over the model",
+    ),
     ("xtask", &[], "chores build when the product does not"),
 ];
 

@@ -1,0 +1,71 @@
+//! What is measured: rows, in scenarios that share what they prepare.
+
+mod large;
+mod list;
+mod paper;
+mod parallel;
+mod programs;
+mod rewrite;
+mod small;
+mod text;
+mod tree;
+
+use crate::session::{RawSession, Session};
+use anyhow::{Result, ensure};
+
+/// A row of the table. A title is a promise of what was measured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Row {
+    pub(crate) id: &'static str,
+    pub(crate) title: &'static str,
+}
+
+/// Rows that are measured one after the other in one fresh volume.
+pub(crate) struct Scenario {
+    pub(crate) name: &'static str,
+    pub(crate) rows: &'static [Row],
+    pub(crate) run: fn(&mut Session<'_, '_>) -> Result<()>,
+    /// The rows that raw requests have an equivalent of.
+    pub(crate) raw: Option<fn(&mut RawSession<'_, '_>) -> Result<()>>,
+}
+
+const fn row(id: &'static str, title: &'static str) -> Row {
+    Row { id, title }
+}
+
+/// All, in the order of the table.
+pub(crate) const ALL: &[Scenario] = &[
+    large::SCENARIO,
+    text::SCENARIO,
+    parallel::FOUR,
+    parallel::MANY,
+    rewrite::SCENARIO,
+    paper::WITH_CACHES,
+    paper::WITHOUT,
+    small::FEW,
+    small::MANY,
+    tree::SCENARIO,
+    list::TEN_THOUSAND,
+    list::HUNDRED_THOUSAND,
+    programs::GIT,
+    programs::CARGO,
+    programs::SQLITE,
+];
+
+/// Whether `word` of `--rows` names `row` of `scenario`: by its own name, that of the scenario, or how either begins.
+pub(crate) fn names(word: &str, scenario: &Scenario, row: Row) -> bool {
+    let begins = |name: &str| name == word || name.strip_prefix(word).is_some_and(|rest| rest.starts_with('-'));
+    begins(row.id) || begins(scenario.name)
+}
+
+/// Fails if a word of `--rows` names nothing.
+pub(crate) fn check(words: &[String]) -> Result<()> {
+    for word in words {
+        let known = ALL.iter().any(|scenario| scenario.rows.iter().any(|&row| names(word, scenario, row)));
+        ensure!(known, "no row is called {word}: see --list");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

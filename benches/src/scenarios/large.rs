@@ -1,0 +1,92 @@
+//! One large file.
+
+use super::{Row, Scenario, row};
+use crate::data::{PAGE, Slice};
+use crate::figure::Figure;
+use crate::io;
+use crate::session::{RawSession, Session};
+use crate::systems::{OBJECT_BYTES, Object, PARALLEL, RawCommand};
+use anyhow::{Context, Result};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::time::Instant;
+use stoa_tests::content::same;
+
+const ROWS: &[Row] = &[
+    row("write", "1 GiB sequential write + fsync"),
+    row("read-cold", "1 GiB sequential read, cold"),
+    row("read-warm", "1 GiB sequential read, warm"),
+    row("read-random", "256 random 4 KiB reads in 1 GiB, cold"),
+];
+
+pub(super) const SCENARIO: Scenario = Scenario { name: "large", rows: ROWS, run, raw: Some(raw) };
+
+const READS: usize = 256;
+const SEED: u64 = 4;
+
+fn run(session: &mut Session<'_, '_>) -> Result<()> {
+    let data = session.recorder.data;
+    let (content, path) = (data.random(), session.place.path("large"));
+    let (written, ()) = session.timed(|place| {
+        io::write_durably(&path, content)?;
+        place.finish_fsync()
+    })?;
+    let (cold, ()) = session.timed_cold(|_| io::read(&path, content.len()))?;
+    let (warm, ()) = session.timed(|_| io::read(&path, content.len()))?;
+    io::verify(&path, content)?;
+    session.recorder.record("write", written)?;
+    session.recorder.record("read-cold", cold)?;
+    session.recorder.record("read-warm", warm)?;
+    if !session.recorder.wants(&["read-random"]) {
+        return Ok(());
+    }
+    let offsets = data.offsets(READS, SEED);
+    let mut pages = vec![[0; PAGE]; READS];
+    let (figure, seconds) = session.timed_cold(|_| {
+        let file = File::open(&path)?;
+        let read = |(page, &offset): (&mut [u8; PAGE], &usize)| {
+            let started = Instant::now();
+            file.read_exact_at(page, offset as u64)?;
+            Ok(started.elapsed().as_secs_f64())
+        };
+        pages.iter_mut().zip(&offsets).map(read).collect::<Result<Vec<f64>>>()
+    })?;
+    for (page, &offset) in pages.iter().zip(&offsets) {
+        same(page, content.get(offset..offset + PAGE).context("offset")?)?;
+    }
+    session.recorder.record("read-random", with_latencies(figure, seconds))
+}
+
+fn raw(session: &mut RawSession<'_, '_>) -> Result<()> {
+    let data = session.recorder.data;
+    session.raw.run(&RawCommand::Load { len: data.len(), text: false })?;
+    let objects = objects("raw/large", data.len());
+    let (put, _) = session.timed(&RawCommand::Put { objects: objects.clone(), parallel: PARALLEL })?;
+    let (get, _) = session.timed(&RawCommand::Get { objects: objects.clone(), parallel: PARALLEL })?;
+    session.raw.run(&RawCommand::Verify { objects: objects.clone() })?;
+    session.recorder.record("write", put)?;
+    session.recorder.record("read-cold", get)?;
+    let page = |start: usize| {
+        let object = objects.get(start / OBJECT_BYTES).context("offset")?;
+        let page = Object { key: object.key.clone(), content: Slice { start, len: PAGE } };
+        Ok((page, (start % OBJECT_BYTES) as u64))
+    };
+    let pages = data.offsets(READS, SEED).into_iter().map(page).collect::<Result<_>>()?;
+    let (figure, answer) = session.timed(&RawCommand::GetPages { pages })?;
+    session.recorder.record("read-random", with_latencies(figure, answer.seconds))
+}
+
+/// A file of `len` bytes as objects of the size of segments.
+pub(super) fn objects(name: &str, len: usize) -> Vec<Object> {
+    let slice = |start| Slice { start, len: OBJECT_BYTES.min(len - start) };
+    let starts = (0..len).step_by(OBJECT_BYTES);
+    starts.map(|start| Object { key: format!("{name}/{start}"), content: slice(start) }).collect()
+}
+
+fn with_latencies(figure: Figure, mut seconds: Vec<f64>) -> Figure {
+    seconds.sort_by(f64::total_cmp);
+    let at = |share: usize| seconds.get(seconds.len() * share / 100).copied().unwrap_or_default() * 1000.0;
+    let fetched = figure.traffic.map(|traffic| traffic.received as f64 / 1024.0 / seconds.len() as f64);
+    let figure = figure.with("median ms", at(50)).with("p99 ms", at(99));
+    fetched.into_iter().fold(figure, |figure, kib| figure.with("KiB fetched each", kib))
+}

@@ -1,0 +1,119 @@
+//! What is measured, and how each is set up.
+
+mod floor;
+mod raw;
+mod rclone;
+mod s3fs;
+mod stoa;
+
+pub(crate) use floor::serve as serve_floor;
+pub(crate) use raw::{
+    Answer as RawAnswer, Command as RawCommand, OBJECT_BYTES, Object, PARALLEL, PARALLEL_SMALL, Raw,
+    work as raw_requests,
+};
+
+use crate::mount::Mount;
+use crate::store::Store;
+use anyhow::Result;
+use clap::ValueEnum;
+use rustix::fs::{Mode, OFlags};
+use serde::Serialize;
+use std::path::Path;
+use std::process::Command;
+
+/// A system that is measured. The order is that of the columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum System {
+    /// The release binary
+    Stoa,
+    /// The local file system
+    Ext4,
+    /// Parallel requests with Stoa's S3 client: no file system at all
+    Raw,
+    /// The FUSE door over a store in memory: what the kernel's interface allows
+    Floor,
+    /// s3fs, from Debian
+    S3fs,
+    /// rclone mount, from Debian
+    Rclone,
+}
+
+impl System {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Stoa => "Stoa",
+            Self::Ext4 => "ext4",
+            Self::Raw => "raw S3",
+            Self::Floor => "FUSE floor",
+            Self::S3fs => "s3fs",
+            Self::Rclone => "rclone",
+        }
+    }
+
+    /// Whether it has no S3 server behind it.
+    pub(crate) fn is_local(self) -> bool {
+        matches!(self, Self::Ext4 | Self::Floor)
+    }
+
+    /// Whether it sets a limit, instead of being chosen in place of Stoa.
+    pub(crate) fn is_limit(self) -> bool {
+        matches!(self, Self::Ext4 | Self::Raw | Self::Floor)
+    }
+
+    /// How to mount it, with its own files in `scratch`; None for what is no mount.
+    pub(crate) fn recipe(self, store: Option<&Store>, scratch: &Path) -> Result<Option<Box<dyn Recipe>>> {
+        Ok(match (self, store) {
+            (Self::Floor, _) => Some(Box::new(floor::Floor)),
+            (Self::Stoa, Some(store)) => Some(Box::new(stoa::Stoa::format(store, scratch)?)),
+            (Self::S3fs, Some(store)) => Some(Box::new(s3fs::S3fs::new(store, scratch)?)),
+            (Self::Rclone, Some(store)) => Some(Box::new(rclone::Rclone::new(store, scratch)?)),
+            _ => None,
+        })
+    }
+}
+
+/// How a file system is mounted, and what it promises.
+pub(crate) trait Recipe: Sync {
+    /// The command that serves `dir` until that is unmounted.
+    fn serve(&self, dir: &Path) -> Result<Command>;
+
+    /// Returns when everything written through `mount` is in the store, which may have to be asked for.
+    fn make_durable(&self, mount: &Mount) -> Result<()> {
+        write_back(mount.dir())
+    }
+
+    /// Whether data are in the store when fsync returns, as they must be.
+    fn keeps_fsync(&self) -> bool {
+        true
+    }
+
+    /// Whether each file is one object, of the same name.
+    fn shows_objects(&self) -> bool {
+        false
+    }
+
+    /// Removes what is cached on disk between two mounts.
+    fn forget(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether what was written is there after a new mount.
+    fn survives_remount(&self) -> bool {
+        true
+    }
+}
+
+/// Has the kernel send what only it has.
+fn write_back(dir: &Path) -> Result<()> {
+    let opened = rustix::fs::open(dir, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    Ok(rustix::fs::syncfs(opened)?)
+}
+
+/// An empty directory for what a system caches on disk.
+fn empty(dir: &Path) -> Result<()> {
+    if dir.exists() {
+        std::fs::remove_dir_all(dir)?;
+    }
+    Ok(std::fs::create_dir_all(dir)?)
+}

@@ -1,0 +1,66 @@
+//! The release binary, with its default settings.
+
+use super::Recipe;
+use crate::mount::Mount;
+use crate::server::program;
+use crate::store::{BUCKET, REGION, Store};
+use anyhow::{Context, Result, bail};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use stoa_tests::{command, tools};
+
+const FORMAT_LIMIT: Duration = Duration::from_secs(60);
+
+#[derive(Debug)]
+pub(super) struct Stoa {
+    /// Of credentials and the control socket.
+    variables: Vec<(&'static str, String)>,
+    flags: Vec<String>,
+    runtime_dir: PathBuf,
+}
+
+impl Stoa {
+    /// Makes an empty volume.
+    pub(super) fn format(store: &Store, scratch: &Path) -> Result<Self> {
+        let runtime_dir = scratch.join("stoa-run");
+        let mut variables: Vec<_> = store.credentials().map(|(name, value)| (name, value.to_owned())).to_vec();
+        variables.push(("STOA_RUNTIME_DIR", runtime_dir.display().to_string()));
+        let flags = ["--endpoint", store.endpoint(), "--region", REGION, "--path-style"].map(str::to_owned).to_vec();
+        let stoa = Self { variables, flags, runtime_dir };
+        command::run(&mut stoa.command(&["format"])?, FORMAT_LIMIT)?;
+        Ok(stoa)
+    }
+
+    fn command(&self, words: &[&str]) -> Result<Command> {
+        let mut command = program(tools::stoa()?);
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command.args(words).args(&self.flags).arg(format!("s3://{BUCKET}/volume"));
+        Ok(command)
+    }
+}
+
+impl Recipe for Stoa {
+    fn serve(&self, dir: &Path) -> Result<Command> {
+        let mut command = self.command(&["mount", "--foreground"])?;
+        command.arg(dir);
+        Ok(command)
+    }
+
+    /// Asks as `stoa umount` does before it unmounts. sync(2) does not reach FUSE servers, so there is no call for it.
+    fn make_durable(&self, mount: &Mount) -> Result<()> {
+        let mut socket = UnixStream::connect(self.runtime_dir.join(format!("{}.sock", mount.pid())))?;
+        socket.write_all(b"{\"op\":\"sync\"}\n")?;
+        for line in BufReader::new(socket).lines() {
+            let line = line?;
+            if line.starts_with("{\"done\"") {
+                return Ok(());
+            } else if line.starts_with("{\"failed\"") {
+                bail!("stoa could not make everything durable: {line}");
+            }
+        }
+        None.context("stoa ended before it had made everything durable")
+    }
+}
