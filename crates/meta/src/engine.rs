@@ -19,6 +19,7 @@ mod pending;
 mod publish;
 mod read;
 mod readdir;
+mod refusals;
 mod rename;
 mod segments;
 mod shift;

@@ -15,6 +15,10 @@ pub enum Error {
     /// Stored records are not what was written.
     #[error("corrupt metadata: {0}")]
     Corrupt(String),
+    /// The store refuses what has to get there, or to be read; the text says what, and why. It is tried again all the same: nothing
+    /// is lost yet, and what was asked for may still come about.
+    #[error("the store refuses metadata: {0}")]
+    Refused(String),
     /// The engine failed in a way that does not pass.
     #[error("metadata engine: {0}")]
     Engine(String),
@@ -26,6 +30,7 @@ impl From<Error> for stoa_vfs::Error {
             Error::File(error) => error,
             Error::Fenced => Self::Fenced,
             Error::Corrupt(what) => Self::Corrupt(what),
+            Error::Refused(_) => Self::Io(error.to_string()),
             Error::Engine(what) => Self::Io(what),
         }
     }

@@ -189,7 +189,12 @@ pub trait Meta: std::fmt::Debug + Send + Sync + 'static {
     async fn forget_segments(&self, segments: &[SegmentId]) -> Result<()>;
 
     /// Returns once every transaction that was done before the call is durable.
+    ///
+    /// # Errors
+    /// [`crate::Error::Refused`] while the store refuses; the commit goes on all the same. Any other error is final.
     async fn commit(&self) -> Result<()>;
+    /// Returns once the store refuses something that commits or reads wait for, and says why. Trying goes on.
+    async fn refusal(&self) -> crate::Error;
     /// # Errors
     /// Why nothing can be changed any more, if so.
     fn check(&self) -> Result<()>;
@@ -201,6 +206,6 @@ pub trait Meta: std::fmt::Debug + Send + Sync + 'static {
     async fn visit(&self, visit: &mut dyn Visit) -> Result<()>;
     /// Sets right what a check found: for a volume that nobody else uses meanwhile. Never removes anything.
     async fn fix(&self, fixes: &[Fix]) -> Result<()>;
-    /// Commits, then closes the engine for good.
+    /// Commits, then closes the engine for good. Waits for as long as the store refuses.
     async fn close(&self) -> Result<()>;
 }

@@ -37,6 +37,8 @@ pub enum Injection {
     Delay(Duration),
     /// It never answers, and takes no effect.
     Hang,
+    /// It is refused, as by a store that denies the right to it; nothing has happened.
+    Refuse,
 }
 
 /// How likely each fault is for a request, from 0 to 1. At most one befalls a request; delays come on top.
@@ -92,6 +94,7 @@ struct State {
     everywhere: Odds,
     odds: HashMap<Verb, Odds>,
     script: VecDeque<Scripted>,
+    each: Vec<Scripted>,
     counts: FaultCounts,
     outage: bool,
 }
@@ -101,6 +104,12 @@ struct Scripted {
     verb: Verb,
     part_of_key: String,
     injection: Injection,
+}
+
+impl Scripted {
+    fn meets(&self, verb: Verb, key: &Path) -> bool {
+        self.verb == verb && key.as_ref().contains(&self.part_of_key)
+    }
 }
 
 /// Whether the store still takes requests.
@@ -151,6 +160,18 @@ impl FaultPlan {
         self.shared.state.lock().script.push_back(scripted);
     }
 
+    /// Has each request of this verb whose key contains `part_of_key` meet `injection`, unless something else was queued up for it or
+    /// said later, until [`FaultPlan::end_each`].
+    pub fn each(&self, verb: Verb, part_of_key: impl Into<String>, injection: Injection) {
+        let scripted = Scripted { verb, part_of_key: part_of_key.into(), injection };
+        self.shared.state.lock().each.push(scripted);
+    }
+
+    /// Ends what [`FaultPlan::each`] began.
+    pub fn end_each(&self) {
+        self.shared.state.lock().each.clear();
+    }
+
     /// Begins or ends an outage, in which every request fails without effect.
     pub fn outage(&self, on: bool) {
         self.shared.state.lock().outage = on;
@@ -180,14 +201,12 @@ impl FaultPlan {
         if state.outage {
             return (Duration::ZERO, Some(Injection::FailBefore));
         }
-        let matches = |it: &Scripted| it.verb == verb && key.as_ref().contains(&it.part_of_key);
-        if let Some(at) = state.script.iter().position(matches)
-            && let Some(scripted) = state.script.remove(at)
-        {
-            return match scripted.injection {
-                Injection::Delay(delay) => (delay, None),
-                injection => (Duration::ZERO, Some(injection)),
-            };
+        let scripted = state.script.iter().position(|it| it.meets(verb, key)).and_then(|at| state.script.remove(at));
+        let each = || state.each.iter().rev().find(|it| it.meets(verb, key)).map(|it| it.injection);
+        match scripted.map(|it| it.injection).or_else(each) {
+            Some(Injection::Delay(delay)) => return (delay, None),
+            Some(injection) => return (Duration::ZERO, Some(injection)),
+            None => {}
         }
         let odds = state.odds.get(&verb).copied().unwrap_or(state.everywhere);
         (odds.delay_max.mul_f64(roll.second), odds.pick(verb, roll.first))
@@ -196,7 +215,9 @@ impl FaultPlan {
     fn count(&self, injection: Injection) {
         let counts = &mut self.shared.state.lock().counts;
         match injection {
-            Injection::FailBefore | Injection::OkWithError | Injection::Hang => counts.before += 1,
+            Injection::FailBefore | Injection::OkWithError | Injection::Hang | Injection::Refuse => {
+                counts.before += 1;
+            }
             Injection::FailAfter | Injection::OkWithErrorAfter => counts.after += 1,
             Injection::Cut | Injection::CutSilently => counts.cut += 1,
             Injection::Flip => counts.flipped += 1,

@@ -10,7 +10,27 @@ use std::sync::atomic::Ordering;
 /// The side of the engine that commits run on. A commit under way is never abandoned halfway: it runs as a task.
 impl Inner {
     /// Makes every transaction done before the call durable. Callers that wait at the same time share commits.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] while the store refuses. The commit goes on, for as long as it takes.
     pub(super) async fn commit_all(self: &Arc<Self>) -> Result<()> {
+        let refusals = self.kv.refusals();
+        // Who keeps asking while a commit is stuck must not fill memory with tasks that line up behind it.
+        if self.uncommitted() > 0
+            && let Some(refused) = refusals.current()
+            && self.committing.try_lock().is_err()
+        {
+            return Err(refused);
+        }
+        tokio::select! {
+            biased;
+            done = self.commit_patiently() => done,
+            refused = refusals.any() => Err(refused),
+        }
+    }
+
+    /// Like [`Inner::commit_all`], but waits for as long as the store refuses.
+    pub(super) async fn commit_patiently(self: &Arc<Self>) -> Result<()> {
         let target = self.pending.sequence();
         if self.durable.load(Ordering::Acquire) >= target {
             return self.check_writable();
@@ -24,12 +44,13 @@ impl Inner {
             }
             // Before the write, which waits when there are too many tables.
             engine.upkeep();
-            engine.whole(engine.commit_taken()).await
+            engine.whole(engine.commit_taken()).await?;
+            engine.kv.refusals().clear();
+            engine.commits.fetch_add(1, Ordering::Relaxed);
+            engine.upkeep();
+            Ok(())
         });
-        commit.await.map_err(|error| Error::Engine(format!("a commit ended early: {error}")))??;
-        self.commits.fetch_add(1, Ordering::Relaxed);
-        self.upkeep();
-        Ok(())
+        commit.await.map_err(|error| Error::Engine(format!("a commit ended early: {error}")))?
     }
 
     /// Runs a commit; one that fails, or ends halfway by a panic, is the last. The lock of commits is held until writing is stopped.
@@ -105,12 +126,12 @@ impl Inner {
         self.check_writable()?;
         let bytes = self.pending.bytes();
         if bytes >= self.limits.wait_bytes {
-            return self.commit_all().await;
+            return self.commit_patiently().await;
         }
         if bytes >= self.limits.kick_bytes && self.committing.try_lock().is_ok() {
             let engine = Arc::clone(self);
             tokio::spawn(async move {
-                if let Err(error) = engine.commit_all().await {
+                if let Err(error) = engine.commit_patiently().await {
                     tracing::error!(%error, "a commit failed");
                 }
             });

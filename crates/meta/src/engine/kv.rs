@@ -4,6 +4,7 @@
 //! off, and [`Kv::flush`] and [`super::upkeep`] do that work when there is some.
 
 use super::limits::Limits;
+use super::refusals::Refusals;
 use crate::record::Key;
 use crate::{Error, Result};
 use bytes::Bytes;
@@ -33,6 +34,7 @@ const SCAN_FETCHES: usize = 4;
 pub(super) struct Kv {
     db: Db,
     admin: Admin,
+    refusals: Arc<Refusals>,
 }
 
 impl Kv {
@@ -52,14 +54,16 @@ impl Kv {
         };
         let cache =
             MokaCache::new_with_opts(MokaCacheOptions { max_capacity: cache_bytes, ..MokaCacheOptions::default() });
-        let db = Db::builder(Path::from(FOLDER), Arc::clone(&store))
+        let refusals = Arc::<Refusals>::default();
+        let db = Db::builder(Path::from(FOLDER), refusals.watch(Arc::clone(&store)))
             .with_settings(settings)
             .with_db_cache(Arc::new(cache), 0)
             .build()
             .await
             .map_err(translate)?;
+        // Not watched: care that is refused keeps no commit waiting by itself, and may give up without ever being accepted.
         let admin = AdminBuilder::new(Path::from(FOLDER), store).build();
-        Ok(Self { db, admin })
+        Ok(Self { db, admin, refusals })
     }
 
     /// The value of `key`.
@@ -106,6 +110,11 @@ impl Kv {
     /// Sees what a compaction did.
     pub(super) async fn refresh(&self) -> Result<()> {
         self.db.refresh_manifest().await.map_err(translate)
+    }
+
+    /// What the store refuses, of what commits and reads need.
+    pub(super) fn refusals(&self) -> &Refusals {
+        &self.refusals
     }
 
     /// Compaction and collection of the engine's own files.

@@ -116,6 +116,9 @@ impl Meta for Engine {
     async fn commit(&self) -> Result<()> {
         self.0.commit_all().await
     }
+    async fn refusal(&self) -> crate::Error {
+        self.0.kv.refusals().any().await
+    }
     fn check(&self) -> Result<()> {
         self.0.check_writable()
     }
@@ -133,7 +136,7 @@ impl Meta for Engine {
         self.0.fix_all(fixes).await
     }
     async fn close(&self) -> Result<()> {
-        self.0.commit_all().await?;
+        self.0.commit_patiently().await?;
         self.0.closing.cancel();
         // Care under way ends first: it must not meet a closed store.
         let _no_care = self.0.caring.lock().await;

@@ -81,6 +81,10 @@ impl FaultPlan {
                 self.count(fault);
                 pending().await
             }
+            Injection::Refuse => {
+                self.count(fault);
+                Err(Error::PermissionDenied { path: key.to_string(), source: "injected: access denied".into() })
+            }
             _ => Ok(injection),
         }
     }

@@ -69,3 +69,19 @@ async fn bodies_are_cut_and_flipped() {
     let counts = plan.counts();
     assert_eq!((counts.cut, counts.flipped), (2, 1));
 }
+
+#[tokio::test]
+async fn what_befalls_each_request_ends_when_it_is_ended() {
+    let plan = FaultPlan::new(1);
+    let store = plan.wrap(Arc::new(InMemory::new()));
+    let (refused, other) = (Path::from("meta/k"), Path::from("data/k"));
+    plan.each(Verb::Put, "meta/", Injection::Refuse);
+    for _ in 0..2 {
+        let put = store.put(&refused, "x".into()).await;
+        assert!(matches!(put, Err(object_store::Error::PermissionDenied { .. })), "{put:?}");
+    }
+    store.put(&other, "x".into()).await.unwrap();
+    store.head(&refused).await.unwrap_err();
+    plan.end_each();
+    store.put(&refused, "x".into()).await.unwrap();
+}

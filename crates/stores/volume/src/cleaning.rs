@@ -239,7 +239,8 @@ impl Volume {
         let ids: Vec<SegmentId> = scan.dead.iter().map(|dead| dead.id).collect();
         // First they are forgotten, durably; only then deleted. A crash in between leaves objects, never names without objects.
         self.meta.forget_segments(&ids).await?;
-        self.commit().await.map_err(|error| Error::Io(error.to_string()))?;
+        // Whatever it takes: what is forgotten and not deleted now is only found by a listing, after this mount.
+        self.commit_patiently().await.map_err(|error| Error::Io(error.to_string()))?;
         self.reads.all_ended().await;
         for (done, dead) in scan.dead.iter().enumerate() {
             progress.step("deleting dead segments", count(done), count(scan.dead.len()));

@@ -85,19 +85,50 @@ impl Volume {
     /// Makes everything durable that was done before.
     pub(crate) async fn sync_all(&self) -> Result<()> {
         self.check()?;
-        self.flush_files(self.files.all_dirty()).await?;
+        self.unless_refused(self.flush_files(self.files.all_dirty())).await?;
         self.commit().await
     }
 
-    /// Makes every pending change of the namespace durable.
-    pub(crate) async fn commit(&self) -> Result<()> {
-        let committed = self.meta.commit().await.map_err(Error::from);
-        self.commits.fetch_add(1, Ordering::Relaxed);
-        if let Err(error) = &committed {
-            self.note(error);
-            self.log.fail(error.clone());
+    /// Publishes on the way to a commit. That takes room among the pending changes, and reading, and neither is to be had while the
+    /// store refuses the namespace's objects: then it is left to go on by itself.
+    pub(crate) async fn unless_refused(&self, publishing: impl Future<Output = Result<()>>) -> Result<()> {
+        tokio::select! {
+            biased;
+            published = publishing => published,
+            refused = self.meta.refusal() => {
+                self.note(&refused);
+                Err(refused.into())
+            }
         }
-        committed
+    }
+
+    /// Makes every pending change of the namespace durable.
+    ///
+    /// # Errors
+    /// While the store refuses; the commit goes on then. After any other, nothing can be made durable any more.
+    pub(crate) async fn commit(&self) -> Result<()> {
+        let committed = self.meta.commit().await;
+        self.commits.fetch_add(1, Ordering::Relaxed);
+        committed.map_err(|error| {
+            self.note(&error);
+            let refused = matches!(error, stoa_meta::Error::Refused(_));
+            let error = Error::from(error);
+            if !refused {
+                self.log.fail(error.clone());
+            }
+            error
+        })
+    }
+
+    /// Like [`Volume::commit`], but waits for as long as the store refuses.
+    pub(crate) async fn commit_patiently(&self) -> Result<()> {
+        while let Err(error) = self.commit().await {
+            if self.check().is_err() {
+                return Err(error);
+            }
+            tokio::time::sleep(self.commit_interval).await;
+        }
+        Ok(())
     }
 
     /// One round of the flusher.
@@ -156,7 +187,7 @@ async fn commit_all_due(volume: &Weak<Volume>) {
         let Some(wait) = volume.upgrade().map(|volume| volume.commit_interval) else { return };
         tokio::time::sleep(wait).await;
         let Some(volume) = volume.upgrade() else { return };
-        if volume.commit_pending().await.is_err() {
+        if volume.commit_pending().await.is_err() && volume.check().is_err() {
             return;
         }
     }

@@ -19,7 +19,7 @@ use crate::segment::Builder;
 use futures::FutureExt;
 use object_store::ObjectStore;
 use parking_lot::Mutex;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -49,8 +49,8 @@ pub(crate) struct Log {
     uploads_running: AtomicU64,
     /// Segments from this one on may hold frames that no extent names yet, though one will.
     unpublished_from: AtomicU64,
-    /// Why nothing gets through at the moment, if so.
-    stuck: watch::Sender<Option<String>>,
+    /// Segments that the store refuses at the moment, and why: nothing after the first of them gets through.
+    refused: watch::Sender<BTreeMap<SegmentId, String>>,
     /// Why nothing will ever get through again.
     failed: watch::Sender<Option<Error>>,
     files: Arc<crate::file::Files>,
@@ -115,7 +115,7 @@ impl Log {
             uploads: Arc::new(Semaphore::new(UPLOADS_MAX)),
             uploads_running: AtomicU64::new(0),
             unpublished_from: AtomicU64::new(SegmentId::new(options.epoch, 0).0),
-            stuck: watch::channel(None).0,
+            refused: watch::Sender::default(),
             failed: watch::channel(None).0,
             files: options.files,
             fragmented: Fragmented::default(),
@@ -160,18 +160,18 @@ impl Log {
     pub(crate) async fn drain(&self) -> Result<()> {
         self.check()?;
         // A program that keeps asking while the store refuses must not fill the queue with its questions.
-        if let Some(reason) = self.stuck.borrow().as_ref() {
+        if let Some(reason) = self.refused.borrow().values().next() {
             return Err(Error::Io(reason.clone()));
         }
         let (done, wait) = oneshot::channel();
         self.put(Item::Barrier(done));
-        let (mut stuck, mut failed) = (self.stuck.subscribe(), self.failed.subscribe());
+        let (mut refused, mut failed) = (self.refused.subscribe(), self.failed.subscribe());
         tokio::select! {
             biased;
             Ok(()) = wait => return Ok(()),
             _ = failed.wait_for(Option::is_some) => self.check()?,
-            reason = stuck.wait_for(Option::is_some) => {
-                if let Ok(Some(reason)) = reason.as_deref() {
+            refused = refused.wait_for(|refused| !refused.is_empty()) => {
+                if let Some(reason) = refused.as_ref().ok().and_then(|refused| refused.values().next()) {
                     return Err(Error::Io(reason.clone()));
                 }
             }

@@ -263,11 +263,13 @@ impl Vfs for Volume {
 
     async fn fsync(&self, ino: Ino) -> Result<()> {
         self.check()?;
-        let Some(file) = self.files.find(ino) else {
-            self.meta.attr(ino).await?;
-            return self.commit().await;
+        let publish = async {
+            match self.files.find(ino) {
+                Some(file) => self.publish_file(&file).await,
+                None => Ok(self.meta.attr(ino).await.map(drop)?),
+            }
         };
-        self.publish_file(&file).await?;
+        self.unless_refused(publish).await?;
         self.commit().await
     }
 

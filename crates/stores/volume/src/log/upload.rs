@@ -20,7 +20,7 @@ impl Log {
         let room = Arc::clone(&self.uploads).acquire_owned().await.ok()?;
         self.uploads_running.fetch_add(1, Ordering::Relaxed);
         let store = Arc::clone(&self.store);
-        let (stuck, failed) = (self.stuck.clone(), self.failed.clone());
+        let (refused, failed) = (self.refused.clone(), self.failed.clone());
         Some(tokio::spawn(async move {
             let Sealed { segment, parts } = sealed;
             let payload: PutPayload = parts.into_iter().collect();
@@ -37,12 +37,14 @@ impl Log {
                     }
                     Err(error) => {
                         tracing::error!(%error, segment = %segment.id, "a segment can't be uploaded; it is tried again");
-                        stuck.send_replace(Some(format!("segment {} can't be uploaded: {error}", segment.id)));
+                        let reason = format!("segment {} can't be uploaded: {error}", segment.id);
+                        refused.send_modify(|refused| drop(refused.insert(segment.id, reason)));
                         tokio::time::sleep(AGAIN).await;
                     }
                 }
             }
-            stuck.send_if_modified(|reason| reason.take().is_some());
+            // Only of this one: another may still be refused.
+            refused.send_if_modified(|refused| refused.remove(&segment.id).is_some());
             drop(room);
             segment
         }))
