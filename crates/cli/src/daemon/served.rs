@@ -173,14 +173,7 @@ fn not_while_mounted(mountpoint: &str) -> String {
 /// Has the kernel write back every page it holds for the file system at `dir`.
 pub(super) async fn write_back(dir: &Path) -> Result<(), String> {
     let dir = dir.to_owned();
-    let work = move || -> std::io::Result<()> {
-        let opened = std::fs::File::open(&dir)?;
-        // SAFETY: the descriptor is open for the length of the call.
-        match unsafe { libc::syncfs(std::os::fd::AsRawFd::as_raw_fd(&opened)) } {
-            0 => Ok(()),
-            _ => Err(std::io::Error::last_os_error()),
-        }
-    };
+    let work = move || stoa_fuse::write_back(&dir);
     // It is this process that the kernel writes to: a thread that serves must not be the one that waits.
     tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
 }

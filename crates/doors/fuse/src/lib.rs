@@ -8,6 +8,7 @@
 //! The kernel sends neither `sync(2)` nor a last request at umount(2) to file systems like this one: whoever mounted has to
 //! call [`stoa_vfs::Vfs::sync`] once [`Mount::wait`] returned.
 
+mod apart;
 mod errno;
 mod error;
 mod mount;
@@ -17,6 +18,6 @@ mod session;
 mod stats;
 
 pub use error::{Error, Result};
-pub use mount::{Mount, unmount};
+pub use mount::{Mount, unmount, write_back};
 pub use options::MountOptions;
 pub use stats::{OpCount, OpStats};

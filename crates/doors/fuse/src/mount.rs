@@ -1,5 +1,6 @@
 //! Mounting and unmounting.
 
+use crate::apart::apart;
 use crate::session::{Ended, Session, handshake};
 use crate::{Error, MountOptions, OpStats, Result};
 use std::fs;
@@ -109,6 +110,16 @@ impl Drop for Mount {
 /// [`Error::Busy`], [`Error::NotMounted`], [`Error::NotPermitted`].
 pub fn unmount(dir: &Path, lazy: bool) -> Result<()> {
     if is_root() { direct::unmount(dir, lazy) } else { helper::unmount(dir, lazy) }
+}
+
+/// Has the kernel send the pages of the mount at `dir` that were written and that it still holds. Blocks until the mount has taken them;
+/// durable they are only after [`Vfs::sync`].
+///
+/// # Errors
+/// `dir` can't be opened, or a page could not be written.
+pub fn write_back(dir: &Path) -> io::Result<()> {
+    let dir = dir.to_owned();
+    apart(move || Ok(rustix::fs::syncfs(fs::File::open(dir)?)?))
 }
 
 fn is_root() -> bool {

@@ -1,11 +1,13 @@
 //! Mounting by the system call, for the superuser.
 
+use crate::apart::apart;
 use crate::session::Device;
 use crate::{Error, MountOptions, Result};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags};
 use std::ffi::CString;
+use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
@@ -64,11 +66,13 @@ fn flags(options: &MountOptions) -> MountFlags {
 /// Unmounts.
 pub(super) fn unmount(dir: &Path, lazy: bool) -> Result<()> {
     let flags = if lazy { UnmountFlags::DETACH } else { UnmountFlags::empty() } | UnmountFlags::NOFOLLOW;
-    rustix::mount::unmount(dir, flags).map_err(|errno| match errno {
-        Errno::BUSY => Error::Busy(dir.to_owned()),
-        Errno::INVAL => Error::NotMounted(dir.to_owned()),
-        Errno::NOENT => Error::Missing(dir.to_owned()),
-        Errno::PERM | Errno::ACCESS => Error::NotPermitted(dir.to_owned()),
-        _ => Error::io("umount")(errno.into()),
+    let path = dir.to_owned();
+    let unmounted = apart(move || rustix::mount::unmount(path, flags).map_err(io::Error::from));
+    unmounted.map_err(|error| match Errno::from_io_error(&error) {
+        Some(Errno::BUSY) => Error::Busy(dir.to_owned()),
+        Some(Errno::INVAL) => Error::NotMounted(dir.to_owned()),
+        Some(Errno::NOENT) => Error::Missing(dir.to_owned()),
+        Some(Errno::PERM | Errno::ACCESS) => Error::NotPermitted(dir.to_owned()),
+        _ => Error::io("umount")(error),
     })
 }
