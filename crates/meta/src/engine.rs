@@ -25,6 +25,8 @@ mod segments;
 mod shift;
 mod upkeep;
 mod visit;
+mod whole;
+mod window;
 mod xattrs;
 
 use crate::record::{Inode, RecordKey, Superblock};

@@ -5,6 +5,7 @@ use super::names::Changing;
 use crate::Result;
 use crate::record::{Inode, RecordKey};
 use bytes::Bytes;
+use std::collections::HashSet;
 use std::sync::Arc;
 use stoa_vfs::{
     ACL_ACCESS, ACL_DEFAULT, Acl, Attr, Caller, Error as FileError, Ino, Kind, Make, Name, Node, PERMISSIONS, Timestamp,
@@ -31,9 +32,11 @@ impl Inner {
         self.add_name(&mut changing, parent, name, ino, kind).await?;
         let attr = self.new_inode(&mut changing, ino, caller, (parent, &directory), make, now).await?;
         self.resize(&mut changing, parent, 1, i32::from(kind == Kind::Directory), now).await?;
-        // Held from the start: nobody has to look for extents of a file that was just made. Nobody else knows its number yet.
-        if kind == Kind::Regular {
-            self.hold_none(ino);
+        // Held from the start: nobody has to look for what has just been made to have. Nobody else knows its number yet.
+        match kind {
+            Kind::Regular => self.hold_none(ino),
+            Kind::Directory => self.cached.whole.know(ino, HashSet::new()),
+            _ => {}
         }
         self.finish(changing);
         Ok(attr)

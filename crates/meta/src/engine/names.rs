@@ -68,6 +68,8 @@ impl Inner {
             }
         }
         for (key, bucket) in changing.buckets {
+            self.cached.whole.changed(key.0, key.1, &bucket);
+            self.cached.windows.remove(&key.0);
             self.cached.buckets.insert(key, bucket);
         }
     }

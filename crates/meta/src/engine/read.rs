@@ -1,6 +1,7 @@
 //! Reading records: from memory, from pending changes, from the key-value store, in this order.
 
 use super::Inner;
+use super::window::{WINDOW_MAX, Window};
 use crate::record::{Bucket, Inode, Key, Malformed, RecordKey, decode_extent};
 use crate::{Error, Extent, Result};
 use bytes::Bytes;
@@ -23,16 +24,25 @@ pub(super) struct Cached {
     pub(super) buckets: Cache<(Ino, u64), Arc<Bucket>>,
     /// Complete lists of extents.
     pub(super) extents: Cache<Ino, super::extents::Held, super::extents::Weigh>,
+    /// Directories of which it is known what names they lack.
+    pub(super) whole: super::whole::Whole,
+    /// What listings read last.
+    pub(super) windows: Cache<Ino, Arc<Window>, super::window::Weigh>,
+    /// Buckets to read at once: not so many that they would push one another out.
+    pub(super) window_max: usize,
 }
 
 impl Cached {
     pub(super) fn new(memory_bytes: u64) -> Self {
-        let share = memory_bytes / 3;
+        let share = memory_bytes / 5;
         let items = usize::try_from(share / RECORD_BYTES).unwrap_or(usize::MAX).max(1024);
         Self {
             inodes: Cache::new(items),
             buckets: Cache::new(items),
             extents: Cache::with_weighter(items / 8 + 64, share.max(1 << 20), super::extents::Weigh),
+            whole: super::whole::Whole::new(share.max(1 << 20)),
+            windows: Cache::with_weighter(64, share.max(1 << 20), super::window::Weigh),
+            window_max: WINDOW_MAX.min(items / 4),
         }
     }
 }
@@ -141,6 +151,12 @@ impl Inner {
         if let Some(bucket) = self.cached.buckets.get(&(parent, hash)) {
             return Ok(bucket);
         }
+        let named = {
+            let _unchanged = self.locks.shared(&[parent]).await;
+            self.read_small_directory(parent).await?
+        };
+        // Whoever looks one name up is going to ask for the inodes of more.
+        self.load_inodes(named.unwrap_or_default()).await?;
         let _unchanged = self.locks.shared(&[parent]).await;
         self.locked_bucket(parent, hash).await
     }
@@ -150,7 +166,12 @@ impl Inner {
         if let Some(bucket) = self.cached.buckets.get(&(parent, hash)) {
             return Ok(bucket);
         }
-        let bucket = match self.value(&RecordKey::Bucket(parent, hash)).await? {
+        let value = if self.cached.whole.lacks(parent, hash) {
+            None
+        } else {
+            self.value(&RecordKey::Bucket(parent, hash)).await?
+        };
+        let bucket = match value {
             Some(value) => Bucket::decode(value).map_err(|error| bad("directory", parent, &error))?,
             None => Bucket::default(),
         };

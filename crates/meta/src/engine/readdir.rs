@@ -2,16 +2,22 @@
 
 use super::Inner;
 use super::read::{bad, successor};
+use super::window::Window;
 use crate::Result;
-use crate::record::{Bucket, Dentry, Inode, Key, Malformed, RecordKey};
+use crate::record::{Dentry, Inode, Key, RecordKey};
+use futures::{StreamExt, TryStreamExt, stream};
 use std::sync::Arc;
 use stoa_vfs::{Cookie, DirEntry, DirPage, Entry, Error as FileError, Ino, Kind};
 
-/// Inodes that a directory's entries name lie this close together, on average, when reading all between them is cheaper than one by one.
-const DENSE: u64 = 8;
+/// Inodes whose numbers are no further apart than this lie in the same, or the next, block of a table: reading all between them costs
+/// less than asking twice.
+const APART_MAX: u64 = 64;
 
-/// Fewer missing inodes than this are read one by one.
-const FEW: usize = 4;
+/// Scans under way at once while inodes are read ahead.
+const SCANS_MAX: usize = 16;
+
+/// Fewer missing inodes than this are read when they are used.
+const FEW: usize = 2;
 
 impl Inner {
     pub(super) async fn read_directory(
@@ -22,7 +28,7 @@ impl Inner {
         attributes: bool,
     ) -> Result<DirPage> {
         loop {
-            let mut page = {
+            let (mut page, window) = {
                 let _unchanged = self.locks.shared(&[dir]).await;
                 if self.locked_inode(dir).await?.kind != Kind::Directory {
                     return Err(FileError::NotDirectory.into());
@@ -31,6 +37,9 @@ impl Inner {
             };
             let last = page.entries.last().map(|entry| entry.cookie);
             if attributes {
+                if let Some(window) = window {
+                    self.load_window(&window).await?;
+                }
                 self.add_attributes(&mut page).await?;
             }
             match last {
@@ -56,50 +65,40 @@ impl Inner {
         Ok(())
     }
 
-    async fn entries(&self, dir: Ino, after: Cookie, count: usize) -> Result<DirPage> {
-        let (_, end) = RecordKey::all_about(b'd', dir.0);
-        let start = RecordKey::Bucket(dir, Dentry::hash_of(after)).encode();
+    /// Entries after `after`, and the window they are from if it was read just now. The lock of `dir` is held.
+    async fn entries(&self, dir: Ino, after: Cookie, count: usize) -> Result<(DirPage, Option<Arc<Window>>)> {
         let mut page = DirPage { entries: Vec::with_capacity(count.min(4096)), end: false };
-        let wanted = count.saturating_add(1);
-        let records = self.scan(start..end, wanted).await?;
-        let complete = records.len() < wanted;
-        for (key, value) in records {
-            let RecordKey::Bucket(_, hash) = RecordKey::decode(&key).map_err(|error| bad("directory", dir, &error))?
-            else {
-                return Err(bad("directory", dir, &Malformed("another kind of record among entries")));
-            };
-            let bucket = Bucket::decode(value).map_err(|error| bad("directory", dir, &error))?;
-            for dentry in bucket.dentries {
-                let cookie = dentry.cookie(hash);
-                if cookie <= after {
-                    continue;
+        let mut hash = Dentry::hash_of(after);
+        loop {
+            let (window, read) = self.window(dir, hash).await?;
+            let full = !add_entries(&mut page, &window, after, hash, count);
+            match window.end {
+                Some(next) if !full && page.entries.is_empty() => hash = next,
+                end => {
+                    page.end = !full && end.is_none();
+                    return Ok((page, read.then_some(window)));
                 }
-                if page.entries.len() == count {
-                    return Ok(page);
-                }
-                page.entries.push(DirEntry {
-                    name: dentry.name,
-                    ino: dentry.ino,
-                    kind: dentry.kind,
-                    cookie,
-                    entry: None,
-                });
             }
         }
-        page.end = complete;
-        Ok(page)
     }
 
-    /// Reads inodes ahead of their use: those made together lie together, and come in one scan.
+    /// Reads inodes ahead of their use, those that lie together in one scan.
     pub(super) async fn load_inodes(&self, mut missing: Vec<Ino>) -> Result<()> {
-        missing.sort_unstable();
-        let (Some(first), Some(last)) = (missing.first().copied(), missing.last().copied()) else { return Ok(()) };
-        let count = u64::try_from(missing.len()).unwrap_or(u64::MAX);
-        if missing.len() < FEW || (last.0 - first.0) / count >= DENSE {
+        if missing.len() < FEW {
             return Ok(());
         }
+        missing.sort_unstable();
+        let together = |a: &Ino, b: &Ino| b.0 - a.0 <= APART_MAX;
+        let clusters: Vec<Vec<Ino>> = missing.chunk_by(together).map(<[Ino]>::to_vec).collect();
+        let loads = clusters.into_iter().map(|cluster| self.load_cluster(cluster));
+        stream::iter(loads).buffer_unordered(SCANS_MAX).try_collect::<()>().await
+    }
+
+    /// Reads inodes that lie together; they are sorted.
+    async fn load_cluster(&self, missing: Vec<Ino>) -> Result<()> {
+        let (Some(first), Some(last)) = (missing.first(), missing.last()) else { return Ok(()) };
         let shown = self.pending.commits_shown();
-        let range = RecordKey::Inode(first).encode()..successor(&RecordKey::Inode(last).encode());
+        let range = RecordKey::Inode(*first).encode()..successor(&RecordKey::Inode(*last).encode());
         let mut found = Vec::with_capacity(missing.len());
         self.scan_all(range, |key, value| {
             if let Ok(RecordKey::Inode(ino)) = RecordKey::decode(&key)
@@ -124,4 +123,27 @@ impl Inner {
             self.cached.inodes.insert(ino, Arc::new(inode));
         }
     }
+}
+
+/// Adds the entries of `window` from `hash` on and after `after`; `false` when there is no room for all.
+fn add_entries(page: &mut DirPage, window: &Window, after: Cookie, hash: u64, count: usize) -> bool {
+    for (hash, bucket) in window.from(hash) {
+        for dentry in &bucket.dentries {
+            let cookie = dentry.cookie(*hash);
+            if cookie <= after {
+                continue;
+            }
+            if page.entries.len() == count {
+                return false;
+            }
+            page.entries.push(DirEntry {
+                name: dentry.name.clone(),
+                ino: dentry.ino,
+                kind: dentry.kind,
+                cookie,
+                entry: None,
+            });
+        }
+    }
+    true
 }
