@@ -19,6 +19,10 @@ mod store;
 
 use std::process::ExitCode;
 
+/// A request takes dozens of small allocations, many given back by another thread: what the system's allocator is slow at.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let invoked = match invocation::read(std::env::args_os().collect()) {
         Ok(invoked) => invoked,
