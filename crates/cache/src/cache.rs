@@ -97,7 +97,7 @@ impl Cache {
         let mut taken: Option<Reservation> = None;
         for (index, piece) in pieces.into_iter().enumerate() {
             let key = (object.id, piece.offset);
-            if self.fetcher.memory.contains(&key) || self.fetcher.flights.contains(&key) {
+            if self.holds(key.0, key.1) {
                 continue;
             }
             let Some(room) = self.ahead.try_reserve(piece.cost()) else {
@@ -116,6 +116,13 @@ impl Cache {
             let job = Job { object, decode, ahead: Some(ahead) };
             self.fetcher.start(&Arc::new(job), leads);
         }
+    }
+
+    /// Whether the piece of an object at `offset` is in memory or under way to it.
+    #[must_use]
+    pub fn holds(&self, object_id: u128, offset: u64) -> bool {
+        let key = (object_id, offset);
+        self.fetcher.memory.contains(&key) || self.fetcher.flights.contains(&key)
     }
 
     /// Keeps a decoded piece that was just written, so that reading it back fetches nothing.

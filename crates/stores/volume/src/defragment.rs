@@ -15,7 +15,7 @@ const WINDOW_BYTES: u64 = 4 << 20;
 /// A window with more extents than this is rewritten.
 const EXTENTS_MANY: usize = 16;
 
-/// Publishing this many extents at once, or inline data into a longer file, makes a file worth looking at.
+/// Publishing this many extents at once, or a small one into a longer file, makes a file worth looking at.
 const SCATTERED: usize = 8;
 
 /// The most files to remember; others are found when they are written again.
@@ -28,9 +28,9 @@ pub(crate) struct Fragmented(Mutex<HashSet<Ino>>);
 impl Fragmented {
     /// Hears what is published.
     pub(crate) fn note(&self, update: &FileUpdate) {
-        let inline = |extent: &Extent| matches!(extent.content, Content::Inline(_));
+        let small = |extent: &Extent| (1..=INLINE_BYTES).contains(&extent.data_bytes());
         let scattered = update.extents.len() >= SCATTERED;
-        if scattered || (update.size > INLINE_BYTES && update.extents.iter().any(inline)) {
+        if scattered || (update.size > INLINE_BYTES && update.extents.iter().any(small)) {
             let mut files = self.0.lock();
             if files.len() < FILES_MAX {
                 files.insert(update.ino);

@@ -1,7 +1,7 @@
 //! Flushing: when dirty data and pending changes go into the store.
 
 use crate::file::{File, FileState};
-use crate::log::{INLINE_BYTES, inline_extents};
+use crate::log::{Home, INLINE_BYTES, inline_extents};
 use crate::volume::Volume;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -12,6 +12,10 @@ use stoa_vfs::{Error, Result};
 /// How long the old content of a file that was cut stays safe while its writer has not closed it.
 const REPLACING_MAX: Duration = Duration::from_secs(30);
 
+/// Small files that are flushed at once share a segment when they have more data than this: the namespace would write it to its log,
+/// to a table, and again whenever tables are merged.
+const TOGETHER_BYTES: u64 = 64 << 10;
+
 impl Volume {
     /// Publishes everything that was written to a file. Durable only after a commit.
     pub(crate) async fn publish_file(&self, file: &Arc<File>) -> Result<()> {
@@ -21,7 +25,7 @@ impl Volume {
             match state.freeze() {
                 Some(frozen) if alone => Some(frozen),
                 Some(frozen) => {
-                    self.log.submit(Arc::clone(file), frozen);
+                    self.log.submit(Arc::clone(file), frozen, Home::Namespace);
                     None
                 }
                 None if state.frozen.is_empty() => {
@@ -54,19 +58,21 @@ impl Volume {
         })
     }
 
-    /// Sends what files have waiting into the log, or publishes it; small files one by one, without a segment.
+    /// Sends what files have waiting into the log, or publishes it: a few small files one by one, without a segment.
     async fn flush_files(&self, files: Vec<Arc<File>>) -> Result<()> {
+        let small_bytes: u64 = files.iter().map(|file| small_bytes(&file.lock())).sum();
+        let home = if small_bytes > TOGETHER_BYTES { Home::Segment } else { Home::Namespace };
         let mut waiting = Vec::new();
         for file in files {
-            let small = {
+            let alone = {
                 let mut state = file.lock();
-                let small = needs_no_segment(&state);
-                if !small && let Some(frozen) = state.freeze() {
-                    self.log.submit(Arc::clone(&file), frozen);
+                let alone = home == Home::Namespace && needs_no_segment(&state);
+                if !alone && let Some(frozen) = state.freeze() {
+                    self.log.submit(Arc::clone(&file), frozen, home);
                 }
-                small
+                alone
             };
-            if small {
+            if alone {
                 self.publish_file(&file).await?;
             } else {
                 waiting.push(file);
@@ -151,6 +157,11 @@ impl Volume {
 /// Whether what is waiting can be published at once: it fits into the namespace, and nothing older is on its way.
 fn needs_no_segment(state: &FileState) -> bool {
     state.frozen.is_empty() && state.active.data_bytes() <= INLINE_BYTES
+}
+
+/// Bytes that could be published without a segment.
+fn small_bytes(state: &FileState) -> u64 {
+    if needs_no_segment(state) { state.active.data_bytes() } else { 0 }
 }
 
 /// Flushes and commits what is due, until the volume is gone. Changes of the namespace do not wait for data that takes long to

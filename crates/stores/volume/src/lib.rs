@@ -10,6 +10,7 @@ mod fsck;
 mod info;
 mod layout;
 mod log;
+mod neighbours;
 mod operations;
 mod options;
 mod ownership;

@@ -22,7 +22,7 @@ use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use stoa_meta::{FileUpdate, Meta, NewSegment, SegmentId};
 use stoa_vfs::{Error, Result};
 use tokio::sync::{Notify, Semaphore, mpsc, oneshot, watch};
@@ -53,6 +53,8 @@ pub(crate) struct Log {
     refused: watch::Sender<BTreeMap<SegmentId, String>>,
     /// Why nothing will ever get through again.
     failed: watch::Sender<Option<Error>>,
+    /// Its tasks are being ended on purpose.
+    stopping: AtomicBool,
     files: Arc<crate::file::Files>,
     /// Files that have become fragmented.
     pub(crate) fragmented: Fragmented,
@@ -62,11 +64,20 @@ pub(crate) struct Log {
 #[derive(Debug)]
 enum Item {
     /// A layer to publish.
-    Layer(Arc<File>, Arc<Frozen>),
+    Layer(Arc<File>, Arc<Frozen>, Home),
     /// Tell when everything before is published.
     Barrier(oneshot::Sender<()>),
     /// Data to move to a new segment: see [`crate::cleaning`].
     Move(crate::cleaning::Move),
+}
+
+/// Where the data of a small layer is to live.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// In the namespace: it goes into the store with the next commit, and costs no object.
+    Namespace,
+    /// In a segment, which many share: once there, the namespace never has to copy it again.
+    Segment,
 }
 
 /// What the packer hands to the publisher, in order.
@@ -117,6 +128,7 @@ impl Log {
             unpublished_from: AtomicU64::new(SegmentId::new(options.epoch, 0).0),
             refused: watch::Sender::default(),
             failed: watch::channel(None).0,
+            stopping: AtomicBool::new(false),
             files: options.files,
             fragmented: Fragmented::default(),
         });
@@ -126,21 +138,27 @@ impl Log {
         (log, vec![pack, publish])
     }
 
+    /// Says that the tasks are about to be aborted. One can see the other's end before its own.
+    pub(crate) fn stop(&self) {
+        self.stopping.store(true, Ordering::Release);
+    }
+
     /// Whatever ends a task, nobody must wait for ever for what it no longer does.
     async fn guard(self: Arc<Self>, task: impl Future<Output = ()>) {
         if AssertUnwindSafe(task).catch_unwind().await.is_err() {
             tracing::error!("a task of the log panicked");
         }
         // Neither ends by itself while the volume lives.
-        if self.check().is_ok() {
+        if !self.stopping.load(Ordering::Acquire) && self.check().is_ok() {
             self.fail(Error::Io("the log has stopped; mount the volume again".into()));
         }
     }
 
     /// Puts a layer of a file into the queue. To keep the order of a file's layers, its state is locked meanwhile. The queue
-    /// is bounded by the memory budget that layers are written under.
-    pub(crate) fn submit(&self, file: Arc<File>, frozen: Arc<Frozen>) {
-        self.put(Item::Layer(file, frozen));
+    /// is bounded by the memory budget that layers are written under. A layer of more than [`INLINE_BYTES`] goes into segments wherever
+    /// small ones have their `home`.
+    pub(crate) fn submit(&self, file: Arc<File>, frozen: Arc<Frozen>, home: Home) {
+        self.put(Item::Layer(file, frozen, home));
     }
 
     /// Puts data that is to be moved into the queue.

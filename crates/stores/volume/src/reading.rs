@@ -9,7 +9,7 @@ use futures::future::try_join_all;
 use std::ops::Range;
 use std::sync::Arc;
 use stoa_cache::{Decode, Object, Piece};
-use stoa_meta::{Content, Extent, FrameRef, Run};
+use stoa_meta::{Content, Extent, FrameRef, Run, SegmentId};
 use stoa_vfs::{Error, Ino, Result, Seek};
 
 /// How often a read starts again because the file changed under it.
@@ -85,7 +85,8 @@ impl Volume {
     }
 
     async fn read_run(&self, run: &Run, len: u64) -> Result<Vec<Bytes>> {
-        let (object, pieces, decoder) = request(run);
+        self.fetch_neighbours(run);
+        let (object, pieces, decoder) = request(run.segment, placed(run));
         let frames = self.cache.read(&object, &pieces, decoder).await.map_err(|error| match error {
             stoa_cache::Error::Corrupt { .. } => Error::Corrupt(error.to_string()),
             error => Error::Io(error.to_string()),
@@ -113,7 +114,7 @@ impl Volume {
         let Ok(extents) = self.meta.extents(ino, range).await else { return };
         for extent in extents {
             if let Content::Stored(run) = &extent.content {
-                let (object, pieces, decoder) = request(run);
+                let (object, pieces, decoder) = request(run.segment, placed(run));
                 self.cache.prefetch(object, pieces, decoder);
             }
         }
@@ -158,19 +159,30 @@ impl Volume {
     }
 }
 
-fn request(run: &Run) -> (Object, Vec<Piece>, Arc<dyn Decode>) {
-    let object = Object { id: u128::from(run.segment.0), path: segment_path(run.segment) };
-    let mut offset = u64::from(run.stored_offset);
-    let piece = |frame: &FrameRef| {
-        let piece = Piece { offset, len: frame.stored_len, weight: frame.data_len };
-        offset += u64::from(frame.stored_len);
-        piece
+/// What to ask the cache for: frames of a segment, by where in it they are.
+pub(crate) fn request(
+    segment: SegmentId,
+    frames: impl Iterator<Item = (u32, FrameRef)>,
+) -> (Object, Vec<Piece>, Arc<dyn Decode>) {
+    let object = Object { id: u128::from(segment.0), path: segment_path(segment) };
+    let piece = |(offset, frame): (u32, FrameRef)| {
+        let piece = Piece { offset: u64::from(offset), len: frame.stored_len, weight: frame.data_len };
+        (piece, frame)
     };
-    let pieces = run.frames.iter().map(piece).collect();
-    (object, pieces, Arc::new(Frames(run.frames.clone())))
+    let (pieces, frames) = frames.map(piece).unzip();
+    (object, pieces, Arc::new(Frames(frames)))
 }
 
-/// Decodes the frames of a run.
+/// The frames of a run, with where they are in the segment.
+fn placed(run: &Run) -> impl Iterator<Item = (u32, FrameRef)> + '_ {
+    run.frames.iter().scan(run.stored_offset, |next, frame| {
+        let offset = *next;
+        *next = next.saturating_add(frame.stored_len);
+        Some((offset, *frame))
+    })
+}
+
+/// Decodes frames that were asked for together.
 struct Frames(Vec<FrameRef>);
 
 impl Decode for Frames {

@@ -4,6 +4,7 @@ use crate::cleaning::Reads;
 use crate::file::Files;
 use crate::layout::VolumeFile;
 use crate::log::{Log, LogOptions};
+use crate::neighbours::Neighbours;
 use crate::ownership::{Claim, Ownership};
 use crate::references::References;
 use crate::writing::Handles;
@@ -50,6 +51,7 @@ pub struct Volume {
     pub(crate) handles: Handles,
     pub(crate) references: References,
     pub(crate) reads: Reads,
+    pub(crate) neighbours: Neighbours,
     pub(crate) commit_interval: Duration,
     /// Told when dirty data should be written without waiting for its time.
     pub(crate) pressure: Notify,
@@ -144,6 +146,7 @@ impl Volume {
             handles: Handles::default(),
             references: References::default(),
             reads: Reads::default(),
+            neighbours: Neighbours::default(),
             commit_interval: options.commit_interval,
             pressure: Notify::new(),
             commits: AtomicU64::new(0),
@@ -197,6 +200,7 @@ impl Volume {
     }
 
     fn stop_tasks(&self) {
+        self.log.stop();
         self.tasks.lock().drain(..).for_each(|task| task.abort());
     }
 

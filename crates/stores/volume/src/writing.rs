@@ -1,6 +1,7 @@
 //! Writing: everything lands in the active layer of a file, and goes into the store from there.
 
 use crate::file::{File, Piece};
+use crate::log::Home;
 use crate::volume::Volume;
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -103,7 +104,7 @@ impl Volume {
         if state.active.data_bytes() >= FREEZE_BYTES
             && let Some(frozen) = state.freeze()
         {
-            self.log.submit(Arc::clone(file), frozen);
+            self.log.submit(Arc::clone(file), frozen, Home::Namespace);
         }
         drop(state);
         self.files.dirtied(file);

@@ -1,6 +1,6 @@
 //! Packing: layers are cut into frames, frames compressed on all cores, segments filled with them.
 
-use super::{INLINE_BYTES, Item, Log, Packed, Parcel};
+use super::{Home, INLINE_BYTES, Item, Log, Packed, Parcel};
 use crate::cleaning::Move;
 use crate::file::{File, Frozen, Piece};
 use crate::segment::{Builder, Encoded, FRAME_BYTES, encode};
@@ -15,6 +15,9 @@ use tokio::task::JoinHandle;
 
 /// Frames that one compression task takes.
 const FRAMES_PER_TASK: usize = 8;
+
+/// No more data than this is compressed where it is: a trip to another thread costs more.
+const ENCODED_HERE_BYTES: usize = 32 << 10;
 
 /// Compression tasks under way at once.
 const TASKS_MAX: usize = 4;
@@ -42,7 +45,7 @@ impl Log {
         loop {
             let item = self.queue.lock().pop_front();
             let done = match item {
-                Some(Item::Layer(file, frozen)) => packer.pack_layer(file, frozen).await,
+                Some(Item::Layer(file, frozen, home)) => packer.pack_layer(file, frozen, home).await,
                 Some(Item::Move(moved)) => packer.pack_move(moved).await,
                 Some(Item::Barrier(reached)) => packer.flush(Some(reached)).await,
                 None => {
@@ -59,8 +62,8 @@ impl Log {
 
 /// Its methods return whether to go on.
 impl Packer<'_> {
-    async fn pack_layer(&mut self, file: Arc<File>, frozen: Arc<Frozen>) -> bool {
-        let Some(extents) = (if frozen.layer.data_bytes() <= INLINE_BYTES {
+    async fn pack_layer(&mut self, file: Arc<File>, frozen: Arc<Frozen>, home: Home) -> bool {
+        let Some(extents) = (if home == Home::Namespace && frozen.layer.data_bytes() <= INLINE_BYTES {
             Some(inline_extents(&frozen))
         } else {
             self.store_layer(file.ino, &frozen).await
@@ -93,8 +96,13 @@ impl Packer<'_> {
 
     /// Stores data in the segment being filled, and the next ones; returns the extents that name it.
     async fn store_cuts(&mut self, ino: Ino, cuts: Vec<Cut>) -> Option<Vec<Extent>> {
+        let bytes: usize = cuts.iter().flat_map(|(_, parts)| parts).map(Bytes::len).sum();
+        let small = bytes <= ENCODED_HERE_BYTES;
         let mut extents: Vec<Extent> = Vec::new();
         let mut cuts = cuts.into_iter().peekable();
+        while let Some((offset, parts)) = cuts.next_if(|_| small) {
+            self.add(ino, offset, encode(parts, self.log.compression_level), &mut extents).await?;
+        }
         let mut tasks: VecDeque<JoinHandle<Vec<(u64, Encoded)>>> = VecDeque::new();
         loop {
             while tasks.len() < TASKS_MAX && cuts.peek().is_some() {
@@ -106,17 +114,23 @@ impl Packer<'_> {
             }
             let Some(task) = tasks.pop_front() else { return Some(extents) };
             for (offset, encoded) in task.await.ok()? {
-                if self.builder.is_full() && !self.seal().await {
-                    return None;
-                }
-                self.used = true;
-                self.unnamed.get_or_insert(self.builder.id());
-                let frame = encoded.frame;
-                let stored_offset = self.builder.add(ino, offset, encoded);
-                let run = Run { segment: self.builder.id(), stored_offset, skip: 0, frames: vec![frame] };
-                append(&mut extents, Extent { offset, len: u64::from(frame.data_len), content: Content::Stored(run) });
+                self.add(ino, offset, encoded, &mut extents).await?;
             }
         }
+    }
+
+    /// Adds a frame to the segment being filled, and what names it to `extents`. `None` when the log is closed.
+    async fn add(&mut self, ino: Ino, offset: u64, encoded: Encoded, extents: &mut Vec<Extent>) -> Option<()> {
+        if self.builder.is_full() && !self.seal().await {
+            return None;
+        }
+        self.used = true;
+        self.unnamed.get_or_insert(self.builder.id());
+        let frame = encoded.frame;
+        let stored_offset = self.builder.add(ino, offset, encoded);
+        let run = Run { segment: self.builder.id(), stored_offset, skip: 0, frames: vec![frame] };
+        append(extents, Extent { offset, len: u64::from(frame.data_len), content: Content::Stored(run) });
+        Some(())
     }
 
     /// Sends what there is on its way, and then tells `reached`.

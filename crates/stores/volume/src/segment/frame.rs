@@ -2,7 +2,9 @@
 
 use super::checksum;
 use bytes::Bytes;
+use std::cell::RefCell;
 use stoa_meta::{Codec, FrameRef};
+use zstd::bulk::{Compressor, Decompressor};
 
 /// The most file data in one frame; frames end at multiples of it in the file, so that a small read fetches one.
 pub(crate) const FRAME_BYTES: u64 = 128 << 10;
@@ -32,16 +34,39 @@ pub(crate) fn encode(parts: Vec<Bytes>, compression_level: u8) -> Encoded {
     Encoded { frame, parts }
 }
 
+thread_local! {
+    /// Setting one up takes longer than a small frame does.
+    static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+    static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+}
+
 fn compress(parts: &[Bytes], data_len: usize, level: u8) -> Option<Bytes> {
     if level == 0 {
         return None;
     }
     let most = data_len - data_len / SAVING;
-    let compressed = match parts {
-        [one] => zstd::bulk::compress(one, i32::from(level)),
-        many => zstd::bulk::compress(&many.concat(), i32::from(level)),
-    };
-    compressed.ok().filter(|bytes| bytes.len() < most).map(Bytes::from)
+    let compressed = COMPRESSOR.with_borrow_mut(|kept| {
+        let compressor = match kept {
+            Some(compressor) => compressor,
+            none => none.insert(Compressor::new(i32::from(level))?),
+        };
+        compressor.set_compression_level(i32::from(level))?;
+        match parts {
+            [one] => compressor.compress(one),
+            many => compressor.compress(&many.concat()),
+        }
+    });
+    compressed.ok().filter(|bytes: &Vec<u8>| bytes.len() < most).map(Bytes::from)
+}
+
+fn decompress(stored: &[u8], data_len: usize) -> std::io::Result<Vec<u8>> {
+    DECOMPRESSOR.with_borrow_mut(|kept| {
+        let decompressor = match kept {
+            Some(decompressor) => decompressor,
+            none => none.insert(Decompressor::new()?),
+        };
+        decompressor.decompress(stored, data_len)
+    })
 }
 
 /// Gets the data of a frame back, and checks it against what the program wrote.
@@ -55,7 +80,7 @@ pub(crate) fn decode(frame: &FrameRef, stored: Bytes) -> Result<Bytes, String> {
     let data = match frame.codec {
         Codec::Raw => stored,
         Codec::Zstd => {
-            let data = zstd::bulk::decompress(&stored, size(frame.data_len));
+            let data = decompress(&stored, size(frame.data_len));
             data.map(Bytes::from).map_err(|error| format!("it can't be decompressed ({error})"))?
         }
     };
