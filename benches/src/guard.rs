@@ -131,8 +131,10 @@ fn watch_deadline() {
 fn give_up(why: &str) {
     note(why);
     // Without waiting for the lock for ever: whoever holds it may be what hangs.
-    if let Some(state) = STATE.try_lock_for(Duration::from_secs(5)) {
+    let state = STATE.try_lock_for(Duration::from_secs(5));
+    if let Some(state) = &state {
         state.clean_up();
     }
+    // Still locked: nobody starts or mounts anything in between.
     std::process::exit(130);
 }

@@ -33,16 +33,16 @@ fn main() -> Result<()> {
     match &options.part {
         Some(Part::ServeFloor { dir }) => systems::serve_floor(dir),
         Some(Part::RawRequests { endpoint }) => systems::raw_requests(endpoint),
-        None if options.list => list(),
+        None if options.list => list(&options),
         None => measure(&options),
     }
 }
 
-fn list() -> Result<()> {
+fn list(options: &Options) -> Result<()> {
     for scenario in scenarios::ALL {
         writeln!(std::io::stdout(), "{}", scenario.name)?;
         for row in scenario.rows {
-            writeln!(std::io::stdout(), "  {:24} {}", row.id, row.title)?;
+            writeln!(std::io::stdout(), "  {:24} {}", row.id, row.title(options))?;
         }
     }
     Ok(())
@@ -61,7 +61,7 @@ fn measure(options: &Options) -> Result<()> {
     let mut report = Report::new(machine::describe(options)?);
     for way in options.ways() {
         let table = run::table(options, way, &data, scratch.path())?;
-        writeln!(std::io::stdout(), "{}", table.markdown(&report.machine))?;
+        writeln!(std::io::stdout(), "{}", table.markdown(&report.machine, options))?;
         report.add(table);
     }
     if let Some(path) = &options.json {

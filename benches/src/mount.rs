@@ -29,8 +29,7 @@ impl Mount {
         until("the mount answers", MOUNT_LIMIT, || {
             mount.server.expect_alive()?;
             Ok(is_mounted(dir)? && std::fs::read_dir(dir).is_ok())
-        })
-        .with_context(|| format!("mounting; {}", mount.server.last_words()))?;
+        })?;
         Ok(mount)
     }
 

@@ -10,6 +10,7 @@ mod small;
 mod text;
 mod tree;
 
+use crate::options::Options;
 use crate::session::{RawSession, Session};
 use anyhow::{Result, ensure};
 
@@ -17,7 +18,20 @@ use anyhow::{Result, ensure};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row {
     pub(crate) id: &'static str,
-    pub(crate) title: &'static str,
+    /// With `{large}`, `{fourth}`, `{sixteenth}` and `{writing}` for what the command line can change.
+    title: &'static str,
+}
+
+impl Row {
+    /// The title, for what was asked for.
+    pub(crate) fn title(&self, options: &Options) -> String {
+        let size = |part: usize| match options.size / part {
+            mib if mib % 1024 == 0 => format!("{} GiB", mib >> 10),
+            mib => format!("{mib} MiB"),
+        };
+        let title = self.title.replace("{large}", &size(1)).replace("{fourth}", &size(4));
+        title.replace("{sixteenth}", &size(16)).replace("{writing}", &options.writing.to_string())
+    }
 }
 
 /// Rows that are measured one after the other in one fresh volume.

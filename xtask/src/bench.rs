@@ -11,9 +11,10 @@ pub(crate) struct Options {
     args: Vec<String>,
 }
 
-/// Builds the release binary and measures it.
+/// Builds the release binary and measures it beside its peers, which are installed first.
 pub(crate) fn run(options: &Options) -> Result<()> {
     setup::run()?;
+    setup::peers()?;
     shell::run(shell::cargo().args(["build", "--release", "--quiet", "--package", "stoa"]))?;
     let mut bench = shell::cargo();
     bench.args(["run", "--release", "--quiet", "--package", "stoa-benches", "--"]).args(&options.args);

@@ -32,7 +32,7 @@ enum Chore {
     Test,
     /// The suites on real mounts alone
     Suites(suites::Options),
-    /// Measure Stoa beside the local file system and raw S3 requests
+    /// Measure Stoa beside its limits and its peers, which are installed
     Bench(bench::Options),
 }
 

@@ -11,3 +11,8 @@ pub(crate) fn run() -> Result<()> {
     debian::install()?;
     programs::install()
 }
+
+/// Installs what Stoa is measured beside. Only for the bench.
+pub(crate) fn peers() -> Result<()> {
+    debian::install_peers()
+}

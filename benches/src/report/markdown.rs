@@ -2,6 +2,7 @@
 
 use super::Table;
 use crate::figure::Figure;
+use crate::options::Options;
 use crate::proxy::Requests;
 use crate::scenarios::{self, Row};
 use crate::store::Way;
@@ -14,13 +15,13 @@ const REASON_CHARS_MAX: usize = 160;
 
 impl Table {
     /// Markdown, with the machine that it was measured on.
-    pub(crate) fn markdown(&self, machine: &str) -> String {
+    pub(crate) fn markdown(&self, machine: &str, options: &Options) -> String {
         let way = match self.way {
             Way::Direct => "straight to the S3 server".to_owned(),
             Way::Proxied(latency) if latency.is_zero() => "no latency added".to_owned(),
             Way::Proxied(latency) => format!("{} ms added to each request", latency.as_millis()),
         };
-        format!("{machine}; {way}.\n\n{}\n{}\n{}", self.seconds(), self.costs(), self.reasons())
+        format!("{machine}; {way}.\n\n{}\n{}\n{}", self.seconds(options), self.costs(), self.reasons())
     }
 
     fn shown(&self) -> impl Iterator<Item = &'static Row> {
@@ -28,7 +29,7 @@ impl Table {
     }
 
     /// Seconds. The fastest of Stoa and its peers is bold.
-    fn seconds(&self) -> String {
+    fn seconds(&self, options: &Options) -> String {
         let names: Vec<&str> = self.systems.iter().map(|system| system.name()).collect();
         let mut text = format!("| seconds | {} |\n|---|{}\n", names.join(" | "), "---:|".repeat(names.len()));
         for row in self.shown() {
@@ -40,7 +41,7 @@ impl Table {
                 Some(found) => digits(found),
                 None => "-".to_owned(),
             });
-            text += &format!("| {} | {} |\n", row.title, cells.collect::<Vec<_>>().join(" | "));
+            text += &format!("| {} | {} |\n", row.title(options), cells.collect::<Vec<_>>().join(" | "));
         }
         text
     }
@@ -61,26 +62,26 @@ impl Table {
 
     /// Why figures are missing, each reason once.
     fn reasons(&self) -> String {
-        let mut reasons: BTreeMap<(System, &str), Vec<&str>> = BTreeMap::new();
+        let mut reasons: BTreeMap<(System, String), Vec<&str>> = BTreeMap::new();
         for row in self.shown() {
-            for &system in &self.systems {
-                let missing = self.median(row.id, system).is_none().then_some(system);
-                let why = missing.map(|system| match (self.failure(row.id, system), system) {
-                    (Some(why), _) => why,
-                    (None, System::Raw) => "no equivalent as requests",
-                    (None, _) => "not measured",
-                });
-                if let Some(why) = why {
-                    reasons.entry((system, why)).or_default().push(row.id);
-                }
+            for &system in self.systems.iter().filter(|&&system| self.median(row.id, system).is_none()) {
+                reasons.entry((system, self.reason(row.id, system))).or_default().push(row.id);
             }
         }
-        let line = |((system, why), rows): (&(System, &str), &Vec<&str>)| {
-            let why: String =
-                why.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(REASON_CHARS_MAX).collect();
-            format!("- {}, {}: {why}\n", system.name(), rows.join(", "))
-        };
-        reasons.iter().map(line).collect()
+        let lines = reasons.iter();
+        lines.map(|((system, why), rows)| format!("- {}, {}: {why}\n", system.name(), rows.join(", "))).collect()
+    }
+
+    fn reason(&self, row: &'static str, system: System) -> String {
+        match (self.failure(row, system), system) {
+            // The last line says what went wrong; those before it, what was tried.
+            (Some(why), _) => {
+                let last = why.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+                last.trim().chars().take(REASON_CHARS_MAX).collect()
+            }
+            (None, System::Raw) => "no equivalent as requests".to_owned(),
+            (None, _) => "not measured".to_owned(),
+        }
     }
 }
 

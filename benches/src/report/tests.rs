@@ -1,9 +1,11 @@
 use super::Table;
 use crate::figure::Figure;
+use crate::options::Options;
 use crate::proxy::{Requests, Traffic};
 use crate::scenarios;
 use crate::store::Way;
 use crate::systems::System;
+use clap::Parser;
 use std::collections::BTreeSet;
 
 fn figure(seconds: f64) -> Figure {
@@ -21,11 +23,11 @@ fn shows_medians_gaps_and_reasons() {
         table.add(System::Stoa, scenario, vec![("write", figure(seconds))], None);
     }
     table.add(System::Raw, scenario, vec![("write", figure(1.0))], None);
-    table.add(System::S3fs, scenario, vec![("write", figure(3.0))], Some("no\nsuch thing".to_owned()));
-    let text = table.markdown("a machine");
+    table.add(System::S3fs, scenario, vec![("write", figure(3.0))], Some("tried this\nno such thing\n".to_owned()));
+    let text = table.markdown("a machine", &Options::parse_from(["bench", "--size", "512"]));
     for line in [
-        "| 1 GiB sequential write + fsync | **2.00** | 1.00 | 3.00 |",
-        "| 1 GiB sequential read, cold | - | - | - |",
+        "| 512 MiB sequential write + fsync | **2.00** | 1.00 | 3.00 |",
+        "| 512 MiB sequential read, cold | - | - | - |",
         "| write | Stoa | 2.00 | 1.00 | 3 | 64 PUT | 1024.0 | 0.0 | median ms 2.00 |",
         "- s3fs, read-cold: no such thing",
         "- raw S3, read-cold: no equivalent as requests",

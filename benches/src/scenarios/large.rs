@@ -13,10 +13,10 @@ use std::time::Instant;
 use stoa_tests::content::same;
 
 const ROWS: &[Row] = &[
-    row("write", "1 GiB sequential write + fsync"),
-    row("read-cold", "1 GiB sequential read, cold"),
-    row("read-warm", "1 GiB sequential read, warm"),
-    row("read-random", "256 random 4 KiB reads in 1 GiB, cold"),
+    row("write", "{large} sequential write + fsync"),
+    row("read-cold", "{large} sequential read, cold"),
+    row("read-warm", "{large} sequential read, warm"),
+    row("read-random", "256 random 4 KiB reads in {large}, cold"),
 ];
 
 pub(super) const SCENARIO: Scenario = Scenario { name: "large", rows: ROWS, run, raw: Some(raw) };

@@ -10,14 +10,14 @@ use std::path::PathBuf;
 use std::thread;
 
 const FOUR_ROWS: &[Row] = &[
-    row("parallel-write", "4 x 256 MiB parallel write + fsync"),
-    row("parallel-read", "4 x 256 MiB parallel read, cold"),
+    row("parallel-write", "4 x {fourth} parallel write + fsync"),
+    row("parallel-read", "4 x {fourth} parallel read, cold"),
 ];
 const MANY_ROWS: &[Row] = &[
-    row("files24-write", "24 files of 64 MiB, write + fsync of each, serial"),
-    row("files24-read", "24 files of 64 MiB, read, serial, cold"),
-    row("files24-parallel-write", "24 files of 64 MiB, write + fsync, parallel"),
-    row("files24-parallel-read", "24 files of 64 MiB, read, parallel, cold"),
+    row("files24-write", "24 files of {sixteenth}, write + fsync of each, serial"),
+    row("files24-read", "24 files of {sixteenth}, read, serial, cold"),
+    row("files24-parallel-write", "24 files of {sixteenth}, write + fsync, parallel"),
+    row("files24-parallel-read", "24 files of {sixteenth}, read, parallel, cold"),
 ];
 
 pub(super) const FOUR: Scenario = Scenario { name: "parallel", rows: FOUR_ROWS, run: four, raw: Some(raw_four) };

@@ -46,7 +46,7 @@ fn git(session: &mut Session<'_, '_>) -> Result<()> {
     })?;
     let (status, changes) = session.timed_cold(|place| in_dir("git -C clone status --porcelain", place.dir()))?;
     in_dir("git -C clone fsck --full --strict", session.place.dir())?;
-    shell(&format!("diff -r --exclude .git {} clone", origin.display()), session.place.dir(), LIMIT)?;
+    shell(&format!("diff -rq --no-dereference --exclude .git {} clone", origin.display()), session.place.dir(), LIMIT)?;
     session.recorder.record("git-clone", cloned)?;
     ensure!(changes.is_empty(), "git status: {changes}");
     session.recorder.record("git-status", status)

@@ -10,7 +10,7 @@ use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
 const ROWS: &[Row] = &[
-    row("rewrite", "random 4 KiB writes over 1 GiB for 30 s + fsync"),
+    row("rewrite", "random 4 KiB writes over {large} for {writing} s + fsync"),
     row("rewrite-read", "sequential read of that file, cold"),
 ];
 

@@ -8,8 +8,8 @@ use crate::systems::{PARALLEL, RawCommand};
 use anyhow::Result;
 
 const ROWS: &[Row] = &[
-    row("text-write", "1 GiB of text (compressible), write + fsync"),
-    row("text-read", "1 GiB of text (compressible), read, cold"),
+    row("text-write", "{large} of text (compressible), write + fsync"),
+    row("text-read", "{large} of text (compressible), read, cold"),
 ];
 
 pub(super) const SCENARIO: Scenario = Scenario { name: "text", rows: ROWS, run, raw: Some(raw) };

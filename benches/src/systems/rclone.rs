@@ -9,8 +9,8 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
 use std::time::Duration;
+use std::{fs, io, thread};
 
 /// How often rclone is asked whether it has uploaded everything.
 const POLL_EVERY: Duration = Duration::from_millis(5);
@@ -38,7 +38,12 @@ impl Rclone {
         Ok(Self { cache, control, variables })
     }
 
-    /// Whether closed files are still to be uploaded.
+    /// Whether something is still to be uploaded. rclone only counts files from when the kernel has told it that they are
+    /// closed, which comes some time after close(2): until then what it notes on disk about each file says so.
+    fn is_dirty(&self) -> Result<bool> {
+        Ok(self.is_uploading()? || notes_dirt(&self.cache.join("vfsMeta"))?)
+    }
+
     fn is_uploading(&self) -> Result<bool> {
         let mut stream = TcpStream::connect(self.control)?;
         let head = "POST /vfs/stats HTTP/1.0\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
@@ -57,6 +62,8 @@ impl Recipe for Rclone {
     fn serve(&self, dir: &Path) -> Result<Command> {
         let mut command = program("rclone");
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        // rclone has a transport of its own, and refuses to start with this.
+        command.env_remove("AWS_CA_BUNDLE");
         command.args(["mount", &format!(":s3:{BUCKET}")]).arg(dir);
         // Files that are written are kept on disk whole, and uploaded as soon as they are closed, 8 at once, in parts of
         // 16 MiB: as Stoa's segments.
@@ -64,6 +71,8 @@ impl Recipe for Rclone {
         command.args(["--s3-chunk-size", "16M", "--s3-upload-cutoff", "16M", "--s3-upload-concurrency", "8"]);
         // Nobody else writes: names and attributes stay valid, and need no request of their own for each file.
         command.args(["--dir-cache-time", "1h", "--attr-timeout", "1h", "--poll-interval", "0"]);
+        // So that programs can be run.
+        command.args(["--file-perms", "0777"]);
         command.args(["--use-server-modtime", "--s3-no-check-bucket", "--s3-no-head"]);
         command.args(["--buffer-size", "32M", "--rc", "--rc-no-auth", "--rc-addr", &self.control.to_string()]);
         command.arg("--cache-dir").arg(&self.cache);
@@ -72,7 +81,7 @@ impl Recipe for Rclone {
 
     fn make_durable(&self, mount: &Mount) -> Result<()> {
         write_back(mount.dir())?;
-        while self.is_uploading()? {
+        while self.is_dirty()? {
             thread::sleep(POLL_EVERY);
         }
         Ok(())
@@ -89,5 +98,31 @@ impl Recipe for Rclone {
 
     fn forget(&self) -> Result<()> {
         empty(&self.cache)
+    }
+}
+
+/// Whether one of rclone's notes below `dir` is of a file that has changed.
+fn notes_dirt(dir: &Path) -> Result<bool> {
+    let Some(entries) = if_there(fs::read_dir(dir))? else { return Ok(false) };
+    for entry in entries {
+        let entry = entry?;
+        let dirty = if entry.file_type()?.is_dir() {
+            notes_dirt(&entry.path())?
+        } else {
+            let note = if_there(fs::read_to_string(entry.path()))?;
+            note.is_some_and(|note| note.contains("\"Dirty\": true"))
+        };
+        if dirty {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// None for what is not there: a note may come and go at any moment.
+fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
     }
 }

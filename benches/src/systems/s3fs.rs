@@ -26,7 +26,6 @@ impl S3fs {
             // All attributes of 100,000 files, for as long as the mount lives: nobody else writes.
             "max_stat_cache_size=200000".to_owned(),
             "stat_cache_expire=3600".to_owned(),
-            "enable_noobj_cache".to_owned(),
             // Pages stay in the kernel when a file is opened again.
             "kernel_cache".to_owned(),
             "big_writes".to_owned(),

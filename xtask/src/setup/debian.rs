@@ -24,9 +24,21 @@ const PACKAGES: [(&str, &str); 16] = [
     ("passwd", "useradd, for a user of pjdfstest"),
 ];
 
-/// Installs the packages that are missing.
+/// What only the bench needs: what Stoa is measured beside.
+const PEERS: [(&str, &str); 2] = [("s3fs", "a peer"), ("rclone", "a peer")];
+
+/// Installs what tests need.
 pub(crate) fn install() -> Result<()> {
-    let missing: Vec<&str> = PACKAGES.iter().map(|(name, _)| *name).filter(|name| !installed(name)).collect();
+    install_missing(&PACKAGES)
+}
+
+/// Installs what the bench compares with.
+pub(crate) fn install_peers() -> Result<()> {
+    install_missing(&PEERS)
+}
+
+fn install_missing(packages: &[(&str, &str)]) -> Result<()> {
+    let missing: Vec<&str> = packages.iter().map(|(name, _)| *name).filter(|name| !installed(name)).collect();
     if missing.is_empty() {
         return Ok(());
     }
@@ -42,7 +54,7 @@ pub(crate) fn install() -> Result<()> {
     shell::run(Command::new("apt-get").args(["update", "--quiet=2"]))?;
     let mut install = Command::new("apt-get");
     install.env("DEBIAN_FRONTEND", "noninteractive").args(["install", "--yes", "--quiet=2", "--no-install-recommends"]);
-    shell::run(install.args(missing)).with_context(|| reasons(&list))
+    shell::run(install.args(missing)).with_context(|| reasons(packages, &list))
 }
 
 fn installed(package: &str) -> bool {
@@ -50,7 +62,7 @@ fn installed(package: &str) -> bool {
         == Some("installed")
 }
 
-fn reasons(list: &str) -> String {
-    let wanted = PACKAGES.iter().filter(|(name, _)| list.contains(name));
+fn reasons(packages: &[(&str, &str)], list: &str) -> String {
+    let wanted = packages.iter().filter(|(name, _)| list.contains(name));
     wanted.map(|(name, why)| format!("{name}: {why}")).collect::<Vec<_>>().join("; ")
 }
