@@ -245,6 +245,29 @@ impl Place {
         Ok(output.stdout)
     }
 
+    /// What `stoa status --json` says about the mount.
+    ///
+    /// # Errors
+    /// If it does not answer.
+    pub fn status(&self) -> Result<serde_json::Value> {
+        let output = self.stoa_on("status", &["--json"], &self.dir)?;
+        ensure!(output.status.success(), "stoa status: {}\n{}", output.status, output.quoted());
+        serde_json::from_str(&output.stdout).with_context(|| output.quoted())
+    }
+
+    /// Waits, without asking for it, until the mount says that the store has all it was given.
+    ///
+    /// # Errors
+    /// If that takes longer than `limit`.
+    pub fn wait_until_stored(&self, limit: Duration) -> Result<()> {
+        command::until("everything is in the store unasked", limit, || {
+            let status = self.status()?;
+            let left = |field: &str| status.pointer(&format!("/0/volume/{field}")).and_then(serde_json::Value::as_u64);
+            let [dirty, uncommitted] = ["dirty_bytes", "uncommitted_operations"].map(left);
+            Ok(dirty.context("no dirty_bytes")? == 0 && uncommitted.context("no uncommitted_operations")? == 0)
+        })
+    }
+
     /// Checks the volume, which must not be mounted, and returns what was found.
     ///
     /// # Errors

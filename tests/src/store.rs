@@ -146,6 +146,49 @@ impl TestStore {
         Ok(())
     }
 
+    /// Has every PUT below `folder` (`data`, `meta`) refused as if its writer had lost the right to (403), until
+    /// [`TestStore::accept`].
+    ///
+    /// # Errors
+    /// If it is not the server in this process.
+    pub fn refuse(&self, folder: &str) -> Result<()> {
+        self.in_process()?.refuse(folder);
+        Ok(())
+    }
+
+    /// Has the connection of every PUT below `folder` closed before it takes effect, until [`TestStore::accept`].
+    ///
+    /// # Errors
+    /// If it is not the server in this process.
+    pub fn lose(&self, folder: &str) -> Result<()> {
+        self.in_process()?.lose(folder);
+        Ok(())
+    }
+
+    /// Takes every PUT again.
+    ///
+    /// # Errors
+    /// If it is not the server in this process.
+    pub fn accept(&self) -> Result<()> {
+        self.in_process()?.accept();
+        Ok(())
+    }
+
+    /// How many requests have come in.
+    ///
+    /// # Errors
+    /// If it is not the server in this process.
+    pub fn requests(&self) -> Result<u64> {
+        Ok(self.in_process()?.requests())
+    }
+
+    fn in_process(&self) -> Result<&S3s> {
+        match &self.server {
+            Server::S3s(server) => Ok(server),
+            _ => bail!("this test needs the S3 server in this process: unset STOA_SUITE_STORE"),
+        }
+    }
+
     /// Has some of the next requests fail in every way there is: refused, lost before or after they took effect, cut,
     /// late, or answered 200 with an error. Only a server in this process can.
     pub fn trouble(&self, seed: u64, requests: u32) {

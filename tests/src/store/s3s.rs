@@ -40,6 +40,22 @@ impl S3s {
         self.server.faults.every(None);
     }
 
+    pub(super) fn refuse(&self, folder: &str) {
+        self.server.faults.each("PUT", format!("/{folder}/"), S3Fault::Status(403));
+    }
+
+    pub(super) fn lose(&self, folder: &str) {
+        self.server.faults.each("PUT", format!("/{folder}/"), S3Fault::Drop);
+    }
+
+    pub(super) fn accept(&self) {
+        self.server.faults.end_each();
+    }
+
+    pub(super) fn requests(&self) -> u64 {
+        self.server.faults.requests()
+    }
+
     pub(super) fn trouble(&self, seed: u64, requests: u32) {
         let mut rng = SmallRng::seed_from_u64(seed);
         for _ in 0..requests {

@@ -34,6 +34,7 @@ pub struct S3Faults {
 #[derive(Debug, Default)]
 struct Shared {
     script: Mutex<VecDeque<Scripted>>,
+    each: Mutex<Vec<Scripted>>,
     every: Mutex<Option<S3Fault>>,
     requests: AtomicU64,
 }
@@ -45,11 +46,29 @@ struct Scripted {
     fault: S3Fault,
 }
 
+impl Scripted {
+    fn meets(&self, method: &str, target: &str) -> bool {
+        self.method == method && target.contains(&self.part_of_target)
+    }
+}
+
 impl S3Faults {
     /// Has the next request of this method (`"PUT"`), whose path and query contain `part_of_target`, meet `fault`.
     pub fn next(&self, method: &'static str, part_of_target: impl Into<String>, fault: S3Fault) {
         let scripted = Scripted { method, part_of_target: part_of_target.into(), fault };
         self.shared.script.lock().push_back(scripted);
+    }
+
+    /// Has each request of this method, whose path and query contain `part_of_target`, meet `fault`, until
+    /// [`S3Faults::end_each`].
+    pub fn each(&self, method: &'static str, part_of_target: impl Into<String>, fault: S3Fault) {
+        let scripted = Scripted { method, part_of_target: part_of_target.into(), fault };
+        self.shared.each.lock().push(scripted);
+    }
+
+    /// Ends what [`S3Faults::each`] began.
+    pub fn end_each(&self) {
+        self.shared.each.lock().clear();
     }
 
     /// Has every request meet `fault`, until it is set to `None`.
@@ -74,8 +93,11 @@ impl S3Faults {
         if let Some(fault) = *self.shared.every.lock() {
             return Some(fault);
         }
+        if let Some(each) = self.shared.each.lock().iter().find(|it| it.meets(method, target)) {
+            return Some(each.fault);
+        }
         let mut script = self.shared.script.lock();
-        let at = script.iter().position(|it| it.method == method && target.contains(&it.part_of_target))?;
+        let at = script.iter().position(|it| it.meets(method, target))?;
         script.remove(at).map(|scripted| scripted.fault)
     }
 }
