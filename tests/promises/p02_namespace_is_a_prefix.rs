@@ -1,9 +1,13 @@
 //! 2. The namespace found after a kill is one that the mount had: the operations up to some moment, and none after it.
+//!    That moment is not long ago, though nobody asked for anything to be durable.
 
 use anyhow::{Result, ensure};
 use std::path::Path;
 use std::time::Duration;
-use stoa_tests::{Place, Setup, in_place, scale};
+use stoa_tests::{Place, Setup, StoreKind, content, in_place, scale, tree};
+
+/// Far longer than a second, the commit interval: a machine under load decides nothing. Far shorter than for ever.
+const DURABLE_LIMIT: Duration = Duration::from_secs(45);
 
 #[test]
 fn p02_no_gaps_after_kill() -> Result<()> {
@@ -15,6 +19,47 @@ fn p02_no_gaps_after_kill() -> Result<()> {
             place.mount(&[])?;
             check(place, &base, done)?;
         }
+        place.unmount()?;
+        place.expect_clean()?;
+        Ok(())
+    })
+}
+
+#[test]
+fn p02_names_are_durable_unasked() -> Result<()> {
+    // No data, so nothing but the commits of the namespace can make these durable.
+    durable_unasked("p02-names", |base| {
+        std::fs::create_dir(base)?;
+        for number in 0..50 {
+            std::fs::File::create(base.join(format!("old{number}")))?;
+            std::fs::rename(base.join(format!("old{number}")), base.join(format!("new{number}")))?;
+            std::os::unix::fs::symlink("new0", base.join(format!("link{number}")))?;
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn p02_data_is_durable_unasked() -> Result<()> {
+    // Inline, a piece of a segment, and several segments.
+    durable_unasked("p02-data", |base| {
+        std::fs::create_dir(base)?;
+        for (seed, len) in [10, 5000, 70_000, 500_000, 40 << 20].into_iter().enumerate() {
+            std::fs::write(base.join(format!("f{seed}")), content::bytes(seed as u64, len))?;
+        }
+        Ok(())
+    })
+}
+
+/// Does `work`, syncs nothing, waits until the mount says that all is stored, kills it, and finds everything.
+fn durable_unasked(name: &'static str, work: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    in_place(Setup::new(name).store(StoreKind::s3()), |place| {
+        work(&place.path("base"))?;
+        let expected = tree::survey(place.dir())?;
+        place.wait_until_stored(DURABLE_LIMIT)?;
+        place.kill()?;
+        place.mount(&[])?;
+        tree::compare(&tree::survey(place.dir())?, &expected)?;
         place.unmount()?;
         place.expect_clean()?;
         Ok(())
