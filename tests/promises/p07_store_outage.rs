@@ -1,11 +1,17 @@
-//! 7. While the store is away writes and fsync wait; when it is back they succeed, and nothing is lost.
+//! 7. While the store is away writes and fsync wait; when it is back they succeed, and nothing is lost. When it refuses what is
+//!    written, fsync says so, and succeeds once it is taken again.
 
 use anyhow::{Context, Result, ensure};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
-use stoa_tests::{Setup, StoreKind, content, in_place};
+use stoa_tests::command::until;
+use stoa_tests::{Place, Setup, StoreKind, content, in_place};
+
+/// How soon fsync must say that the store refuses: rights that are being put right are waited for, 30 s, and the rest is
+/// for a machine under load.
+const REFUSAL_LIMIT: Duration = Duration::from_secs(90);
 
 const OUTAGE: Duration = Duration::from_secs(8);
 
@@ -53,4 +59,56 @@ fn p07_unmount_waits_for_the_store() -> Result<()> {
         place.mount(&[])?;
         content::check(&place.path("file"), &content::bytes(3, 3 << 20))
     })
+}
+
+#[test]
+fn p07_fsync_fails_while_data_is_refused() -> Result<()> {
+    fsync_fails_while_refused("p07-refused", "data")
+}
+
+#[test]
+fn p07_fsync_fails_while_the_namespace_is_refused() -> Result<()> {
+    fsync_fails_while_refused("p07-refused-names", "meta")
+}
+
+fn fsync_fails_while_refused(name: &'static str, folder: &str) -> Result<()> {
+    let setup = Setup::new(name).store(StoreKind::S3s).limit(Duration::from_secs(300));
+    in_place(setup, |place| {
+        std::fs::write(place.path("before"), content::bytes(4, 3 << 20))?;
+        // Nothing is cached: reading must get to the store while it refuses writes.
+        place.remount()?;
+        let file = File::create(place.path("refused"))?;
+        place.store()?.refuse(folder)?;
+        file.write_all_at(&content::bytes(5, 5 << 20), 0)?;
+        expect_refusal(&file)?;
+        content::check(&place.path("before"), &content::bytes(4, 3 << 20))?;
+        content::check(&place.path("refused"), &content::bytes(5, 5 << 20))?;
+        ensure!(std::fs::read_dir(place.dir())?.count() == 2, "the names can't be read");
+        place.store()?.accept()?;
+        expect_recovery(place, &file)
+    })
+}
+
+/// fsync fails, with EIO, and before long.
+fn expect_refusal(file: &File) -> Result<()> {
+    let (report, outcome) = mpsc::channel();
+    let file = file.try_clone()?;
+    // The test may be over when it answers.
+    std::thread::spawn(move || report.send(file.sync_all()));
+    let synced = outcome.recv_timeout(REFUSAL_LIMIT).context("fsync hangs while the store refuses")?;
+    let errno = synced.map_err(|error| error.raw_os_error());
+    ensure!(errno == Err(Some(libc::EIO)), "fsync returned {errno:?} while the store refused");
+    Ok(())
+}
+
+/// Without any help fsync succeeds again, and what was refused is durable then.
+fn expect_recovery(place: &mut Place, file: &File) -> Result<()> {
+    until("fsync succeeds, now that the store takes data", REFUSAL_LIMIT, || Ok(file.sync_all().is_ok()))?;
+    place.kill()?;
+    place.mount(&[])?;
+    content::check(&place.path("before"), &content::bytes(4, 3 << 20))?;
+    content::check(&place.path("refused"), &content::bytes(5, 5 << 20))?;
+    place.unmount()?;
+    place.expect_clean()?;
+    Ok(())
 }
