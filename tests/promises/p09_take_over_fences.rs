@@ -1,12 +1,20 @@
-//! 9. `--take-over` shuts the first mount out: it refuses writes, and its fsync fails rather than lie.
+//! 9. `--take-over` shuts the first mount out: it refuses writes, and its fsync fails rather than lie. Who waits there hears of
+//!    it.
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use std::fs::File;
 use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver};
+use std::time::{Duration, Instant};
 use stoa_tests::command::until;
 use stoa_tests::{Setup, StoreKind, content, in_place};
+
+/// How soon who waits must hear that the mount is fenced. A commit finds out, and one is made every second.
+const FENCED_LIMIT: Duration = Duration::from_secs(60);
 
 #[test]
 fn p09_the_first_mount_is_fenced() -> Result<()> {
@@ -36,5 +44,72 @@ fn p09_the_first_mount_is_fenced() -> Result<()> {
         place.unmount()?;
         place.expect_clean()?;
         Ok(())
+    })
+}
+
+#[test]
+fn p09_who_waits_gets_an_error() -> Result<()> {
+    let setup = Setup::new("p09-waiting").store(StoreKind::S3s).limit(Duration::from_secs(300));
+    in_place(setup, |place| {
+        place.unmount()?;
+        place.mount(&["--memory", "64M"])?;
+        place.store()?.lose("data")?;
+        let synced = File::create(place.path("synced"))?;
+        synced.write_all_at(&content::bytes(8, 100_000), 0)?;
+        let synced = in_background(move || synced.sync_all());
+        let written = Arc::new(AtomicU64::new(0));
+        let file = unbuffered(place.path("written"))?;
+        let counted = Arc::clone(&written);
+        let wrote = in_background(move || write_for_ever(&file, &counted));
+        wait_until_stalled(&written)?;
+
+        let second = place.mount_on(&place.scratch().join("second"), &["--take-over"])?;
+        // The first hears of that when it next commits. What the two wait for never comes: the store still loses all data.
+        drop(File::create(place.path("new")));
+        for (what, outcome) in [("write", wrote), ("fsync", synced)] {
+            let ended = outcome.recv_timeout(FENCED_LIMIT).with_context(|| format!("the {what} waits for ever"))?;
+            let error = ended.map_err(|error| error.kind());
+            ensure!(error == Err(ErrorKind::ReadOnlyFilesystem), "the {what} ended with {error:?}");
+        }
+
+        place.store()?.accept()?;
+        drop(place.taken()?);
+        second.unmount()?;
+        place.expect_clean()?;
+        Ok(())
+    })
+}
+
+fn in_background(work: impl FnOnce() -> std::io::Result<()> + Send + 'static) -> Receiver<std::io::Result<()>> {
+    let (report, outcome) = mpsc::channel();
+    // The test may be over when it ends.
+    std::thread::spawn(move || report.send(work()));
+    outcome
+}
+
+/// A file written past the page cache: write(2) waits for the mount, and hears what becomes of it.
+fn unbuffered(path: std::path::PathBuf) -> Result<File> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::DIRECT;
+    Ok(File::from(openat(CWD, path, flags, Mode::from_raw_mode(0o600))?))
+}
+
+/// Writes MiB after MiB, counting them, until one fails.
+fn write_for_ever(file: &File, written: &AtomicU64) -> std::io::Result<()> {
+    let piece = content::bytes(9, 1 << 20);
+    loop {
+        file.write_all_at(&piece, written.load(Ordering::Relaxed) << 20)?;
+        written.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Waits until the writer has filled the memory that there is for it, a quarter of all, and has got no further for a while.
+fn wait_until_stalled(written: &AtomicU64) -> Result<()> {
+    let (mut seen, mut since) = (0, Instant::now());
+    until("the writer waits for memory", Duration::from_secs(60), || {
+        let now = written.load(Ordering::Relaxed);
+        if now != seen {
+            (seen, since) = (now, Instant::now());
+        }
+        Ok(now >= 8 && since.elapsed() > Duration::from_secs(3))
     })
 }
