@@ -20,3 +20,5 @@ mod p17_shared_mappings;
 mod p18_tmpfile;
 mod p19_statfs;
 mod p20_mount_helper;
+mod p21_idle_is_silent;
+mod p22_memory_ceiling;
