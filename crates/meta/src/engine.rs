@@ -23,6 +23,8 @@ mod refusals;
 mod rename;
 mod segments;
 mod shift;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod upkeep;
 mod visit;
 mod whole;

@@ -9,6 +9,8 @@ mod extent;
 mod meta;
 pub mod record;
 
+#[cfg(any(test, feature = "testing"))]
+pub use engine::testing;
 pub use engine::{Engine, EngineOptions, RootOptions};
 pub use error::{Error, Result};
 pub use extent::{Codec, Content, Extent, FrameRef, Run, SegmentId};
