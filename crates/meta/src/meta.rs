@@ -1,5 +1,6 @@
 //! The trait that the volume calls: the namespace as transactions.
 
+use crate::record::{Inode, Superblock};
 use crate::{Extent, Result, SegmentId};
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -78,7 +79,7 @@ pub struct Linked {
     pub links: u32,
 }
 
-/// A count that is set right, or a file that gets a name: see [`Meta::fix`].
+/// Something that is set right, or a file that gets a name: see [`Meta::fix`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fix {
     /// An inode has so many links.
@@ -87,18 +88,31 @@ pub enum Fix {
     Entries(Ino, u64),
     /// A file has so many bytes that are not in holes.
     DataBytes(Ino, u64),
-    /// So many bytes of extents lie in a segment.
-    Live(SegmentId, u64),
+    /// An inode has these of the flags that tell of extended attributes: [`Inode::ATTRIBUTES`].
+    Attributes(Ino, u8),
+    /// This is what there is to know of a segment, whether there was a record of it or not.
+    Segment(SegmentUse),
+    /// An inode has extents in a segment whose directory does not name it.
+    Shared(SegmentId, Ino),
     /// The volume holds so much in all.
     Totals(Totals),
+    /// This inode number, and every greater one, is free.
+    NextIno(Ino),
+    /// An inode that is not there, or has a name, does not wait to be removed.
+    NotOrphan(Ino),
     /// An inode that lost its name gets one in `/lost+found`: its number.
     Unnamed(Ino),
 }
 
-/// Hears every record of a durable state, for a check: see [`Meta::visit`].
+/// Hears every record of a durable state, for a check: see [`Meta::visit`]. One kind after the other, in the order of the
+/// methods here, and each in the order of its keys.
 pub trait Visit: Send {
-    /// An inode. `orphan`: it is kept without a name until it is reaped.
-    fn inode(&mut self, attr: &Attr, parent: Ino, orphan: bool);
+    /// A record that says that an inode is kept without a name until it is reaped.
+    fn orphan(&mut self, ino: Ino);
+    /// An inode.
+    fn inode(&mut self, ino: Ino, inode: &Inode);
+    /// An extended attribute; an inode that has it has these flags.
+    fn xattr(&mut self, ino: Ino, name: &[u8], flags: u8);
     /// A directory entry.
     fn dentry(&mut self, parent: Ino, name: &Name, ino: Ino, kind: stoa_vfs::Kind);
     /// An extent.
@@ -107,10 +121,12 @@ pub trait Visit: Send {
     fn segment(&mut self, segment: &SegmentUse);
     /// A record that says `segment` is shared with `ino`, which its own directory does not name.
     fn shared(&mut self, segment: SegmentId, ino: Ino);
-    /// What the superblock counts.
-    fn totals(&mut self, totals: Totals);
-    /// A record that makes no sense.
-    fn bad(&mut self, what: String);
+    /// The superblock.
+    fn superblock(&mut self, superblock: &Superblock);
+    /// A record that can't be read, at any time: what it says is not heard.
+    fn unreadable(&mut self, what: String);
+    /// A record that is heard but can't be right, at any time.
+    fn wrong(&mut self, what: String);
 }
 
 /// The namespace of a volume.
@@ -204,7 +220,8 @@ pub trait Meta: std::fmt::Debug + Send + Sync + 'static {
     fn totals(&self) -> Totals;
     /// Shows every record of the state that is durable.
     async fn visit(&self, visit: &mut dyn Visit) -> Result<()>;
-    /// Sets right what a check found: for a volume that nobody else uses meanwhile. Never removes anything.
+    /// Sets right what a check found: for a volume that nobody else uses meanwhile. Each fix is a transaction; none removes an inode,
+    /// a name, an attribute or an extent.
     async fn fix(&self, fixes: &[Fix]) -> Result<()>;
     /// Commits, then closes the engine for good. Waits for as long as the store refuses.
     async fn close(&self) -> Result<()>;

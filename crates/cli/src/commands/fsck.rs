@@ -48,7 +48,7 @@ fn check(args: &Fsck) -> Outcome<Value> {
             with_volume(&opening, async |volume, meter| {
                 let report =
                     volume.fsck(FsckOptions { data, repair }, meter).await.map_err(|error| error.to_string())?;
-                limited(&report, "problems")
+                limited(&report, "")
             })
         }
     }
@@ -63,8 +63,8 @@ struct Report {
     segments: u64,
     frames_verified: u64,
     problems: Vec<Problem>,
-    #[serde(default)]
     problems_left_out: u64,
+    problems_left: u64,
     orphan_segments: u64,
 }
 
@@ -76,8 +76,7 @@ struct Problem {
 
 impl Report {
     fn code(&self) -> u8 {
-        // Whether those left out were repaired is not known, so they count as problems.
-        if self.problems_left_out > 0 || self.problems.iter().any(|problem| !problem.repaired) {
+        if self.problems_left > 0 {
             FSCK_PROBLEMS
         } else if self.problems.is_empty() {
             0
@@ -115,7 +114,10 @@ impl Report {
         lines.push(match self.code() {
             0 => "clean".into(),
             FSCK_REPAIRED => "all problems were repaired".into(),
-            _ => "problems are left; --repair mends what can be mended without losing anything".into(),
+            _ => format!(
+                "{} left; --repair mends what can be mended without losing anything",
+                plural(self.problems_left, "problem")
+            ),
         });
         lines.join("\n")
     }

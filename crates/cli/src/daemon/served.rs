@@ -14,7 +14,7 @@ use stoa_volume::{FsckOptions, Volume};
 use tokio::runtime::Handle;
 use tokio::sync::{oneshot, watch};
 
-/// The most extents, and problems, that one answer holds.
+/// The most extents that one answer holds.
 const LISTED_MAX: usize = 100_000;
 /// How often waiting for the store is told of.
 const TELL_EVERY: Duration = Duration::from_millis(250);
@@ -130,7 +130,8 @@ impl Served {
             })
         };
         let report = tokio::task::spawn_blocking(check).await.map_err(|error| error.to_string())??;
-        limited(&report, "problems")
+        // It lists only so many problems, and says so itself.
+        limited(&report, "")
     }
 
     /// Does `work`, telling how much is still to go into the store.

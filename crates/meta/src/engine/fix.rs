@@ -2,8 +2,9 @@
 
 use super::Inner;
 use super::names::Changing;
+use super::pending::Transaction;
 use crate::record::{Inode, RecordKey};
-use crate::{Error, Fix, Result, SegmentId};
+use crate::{Error, Fix, Result, SegmentUse};
 use bytes::Bytes;
 use std::sync::Arc;
 use stoa_vfs::{Caller, Error as FileError, Ino, Kind, Make, Name, Node, Timestamp};
@@ -15,11 +16,18 @@ impl Inner {
         // Counts first: they are what a scan found, and each file that gets a name changes some of them again.
         let mut unnamed = Vec::new();
         for fix in fixes {
+            self.admit().await?;
             match *fix {
                 Fix::Links(ino, nlink) => self.fix_inode(ino, |inode| Inode { nlink, ..inode }).await?,
                 Fix::Entries(ino, size) => self.fix_inode(ino, |inode| Inode { size, ..inode }).await?,
                 Fix::DataBytes(ino, data_bytes) => self.fix_inode(ino, |inode| Inode { data_bytes, ..inode }).await?,
-                Fix::Live(segment, live_bytes) => self.fix_live(segment, live_bytes).await?,
+                Fix::Attributes(ino, flags) => self.fix_flags(ino, flags).await?,
+                Fix::Segment(segment) => self.fix_segment(&segment),
+                Fix::Shared(segment, ino) => {
+                    self.fix_record(&RecordKey::Shared(segment, ino), Some(Bytes::from_static(&[1])));
+                }
+                Fix::NotOrphan(ino) => self.fix_record(&RecordKey::Orphan(ino), None),
+                Fix::NextIno(free) => self.pending.skip_inos(free),
                 Fix::Totals(totals) => self.pending.set_totals(totals),
                 Fix::Unnamed(ino) => unnamed.push(ino),
             }
@@ -27,11 +35,13 @@ impl Inner {
         if !unnamed.is_empty() {
             let directory = self.lost_and_found().await?;
             for ino in unnamed {
+                self.admit().await?;
                 self.name_again(ino, directory).await?;
             }
         }
-        // Totals alone change no record; the commit that follows must have something to write.
-        self.fix_inode(Ino::ROOT, |inode| inode).await
+        // What the superblock says changes no record; the commit that follows must have something to write.
+        self.apply(Transaction::default());
+        Ok(())
     }
 
     async fn fix_inode(&self, ino: Ino, fix: impl FnOnce(Inode) -> Inode) -> Result<()> {
@@ -43,14 +53,26 @@ impl Inner {
         Ok(())
     }
 
-    async fn fix_live(&self, segment: SegmentId, live_bytes: u64) -> Result<()> {
-        let counted = self.all_segments().await?.into_iter().find(|used| used.segment.id == segment);
-        let counted = counted.ok_or_else(|| Error::Corrupt(format!("segment {segment} has no record")))?;
-        let difference = i128::from(live_bytes) - i128::from(counted.live_bytes);
-        let mut changing = Changing::default();
-        changing.transaction.count_live(segment, i64::try_from(difference).unwrap_or(i64::MAX));
-        self.finish(changing);
-        Ok(())
+    async fn fix_flags(&self, ino: Ino, attributes: u8) -> Result<()> {
+        let flags = |flags| (flags & !Inode::ATTRIBUTES) | (attributes & Inode::ATTRIBUTES);
+        self.fix_inode(ino, |inode| Inode { flags: flags(inode.flags), ..inode }).await
+    }
+
+    /// As if the segment were new, and all its extents too: the commit writes the whole record, with these counts.
+    fn fix_segment(&self, known: &SegmentUse) {
+        let mut transaction = Transaction::default();
+        transaction.add_segment(known.segment);
+        transaction.count_live(known.segment.id, i64::try_from(known.live_bytes).unwrap_or(i64::MAX));
+        self.apply(transaction);
+    }
+
+    fn fix_record(&self, key: &RecordKey, value: Option<Bytes>) {
+        let mut transaction = Transaction::default();
+        match value {
+            Some(value) => transaction.put(key, value),
+            None => transaction.remove(key),
+        }
+        self.apply(transaction);
     }
 
     async fn lost_and_found(self: &Arc<Self>) -> Result<Ino> {

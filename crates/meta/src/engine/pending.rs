@@ -222,6 +222,12 @@ impl Pending {
         (superblock.inodes, superblock.data_bytes) = (totals.inodes, totals.data_bytes);
     }
 
+    /// Keeps inode numbers below `free` from being given out, from here on and with the next commit.
+    pub(super) fn skip_inos(&self, free: Ino) {
+        let superblock = &mut self.0.lock().superblock;
+        superblock.next_ino = superblock.next_ino.max(free.0);
+    }
+
     pub(super) fn superblock(&self) -> Superblock {
         self.0.lock().superblock
     }

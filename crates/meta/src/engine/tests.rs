@@ -6,7 +6,7 @@ use object_store::throttle::{ThrottleConfig, ThrottledStore};
 use std::time::Duration;
 use stoa_vfs::{Caller, Cookie, Make, Node};
 
-const ROOT: RootOptions = RootOptions { mode: 0o755, uid: 0, gid: 0 };
+pub(super) const ROOT: RootOptions = RootOptions { mode: 0o755, uid: 0, gid: 0 };
 
 pub(super) async fn open(store: &Arc<dyn ObjectStore>) -> Engine {
     let hash_key = std::array::from_fn(|index| u8::try_from(index).unwrap());

@@ -1,17 +1,20 @@
 //! Showing every record, for a check.
 
+mod form;
+
 use super::Inner;
 use super::read::successor;
 use super::segments::segment_use;
-use crate::record::{Bucket, Inode, Key, RecordKey, SegmentRecord, Superblock, decode_extent};
-use crate::{Result, Totals, Visit};
+use super::xattrs::flag;
+use crate::record::{Bucket, Inode, Key, Malformed, RecordKey, SegmentRecord, Superblock, decode_extent};
+use crate::{Result, Visit};
 use bytes::Bytes;
-use std::collections::HashSet;
 use std::sync::Arc;
-use stoa_vfs::Ino;
 
-/// Records read at a time.
-const PAGE: usize = 4096;
+/// The kinds of records, in the order in which they are shown, and how many are read at a time: a page must fit into memory, and
+/// attributes can be 64 KiB long.
+const KINDS: [(u8, usize); 8] =
+    [(b'o', 4096), (b'i', 4096), (b'x', 256), (b'd', 4096), (b'e', 4096), (b's', 4096), (b'r', 4096), (b't', 1)];
 
 impl Inner {
     /// Shows the state of the last commit; changes that are made meanwhile are not seen.
@@ -21,53 +24,49 @@ impl Inner {
             let _no_commit = self.committing.lock().await;
             self.kv.snapshot()?
         };
-        let mut orphans = HashSet::new();
-        for kind in [b'o', b'i', b'd', b'e', b's', b'r', b't'] {
+        for (kind, page_len) in KINDS {
             let (mut start, end) = RecordKey::all_of(kind);
             loop {
-                let page = snapshot.scan(start.clone()..end.clone(), PAGE).await?;
+                let page = snapshot.scan(start.clone()..end.clone(), page_len).await?;
                 let Some((last, _)) = page.last() else { break };
                 start = successor(last);
                 for (key, value) in page {
-                    show(visit, &mut orphans, &key, value);
+                    self.show(visit, &key, value);
                 }
             }
         }
         Ok(())
     }
-}
 
-fn show(visit: &mut dyn Visit, orphans: &mut HashSet<Ino>, key: &Key, value: Bytes) {
-    if let Err(error) = try_show(visit, orphans, key, value) {
-        visit.bad(format!("record with key {}: {error}", key.escape_ascii()));
-    }
-}
-
-fn try_show(
-    visit: &mut dyn Visit,
-    orphans: &mut HashSet<Ino>,
-    key: &Key,
-    value: Bytes,
-) -> std::result::Result<(), crate::record::Malformed> {
-    match RecordKey::decode(key)? {
-        RecordKey::Orphan(ino) => drop(orphans.insert(ino)),
-        RecordKey::Inode(ino) => {
-            let inode = Inode::decode(value)?;
-            visit.inode(&inode.attr(ino), inode.parent, orphans.contains(&ino));
+    fn show(&self, visit: &mut dyn Visit, key: &Key, value: Bytes) {
+        if let Err(error) = self.try_show(visit, key, value) {
+            visit.unreadable(format!("record with key {}: {error}", key.escape_ascii()));
         }
-        RecordKey::Bucket(parent, _) => {
-            for dentry in Bucket::decode(value)?.dentries {
-                visit.dentry(parent, &dentry.name, dentry.ino, dentry.kind);
+    }
+
+    fn try_show(&self, visit: &mut dyn Visit, key: &Key, value: Bytes) -> std::result::Result<(), Malformed> {
+        match RecordKey::decode(key)? {
+            RecordKey::Orphan(ino) => visit.orphan(ino),
+            RecordKey::Inode(ino) => visit.inode(ino, &Inode::decode(value)?),
+            RecordKey::Xattr(ino, name) => {
+                visit.xattr(ino, &name, Inode::XATTR | flag(&name));
+                form::check_xattr(ino, &name, &value, &mut |what| visit.wrong(what));
             }
+            RecordKey::Bucket(parent, hash) => {
+                let bucket = Bucket::decode(value)?;
+                for dentry in &bucket.dentries {
+                    visit.dentry(parent, &dentry.name, dentry.ino, dentry.kind);
+                }
+                form::check_bucket(parent, &bucket, |name| self.hash(name) == hash, &mut |what| visit.wrong(what));
+            }
+            RecordKey::Extent(ino, end) => visit.extent(ino, &decode_extent(end, value)?),
+            RecordKey::Segment(segment) => visit.segment(&segment_use(segment, &SegmentRecord::decode(value)?)),
+            RecordKey::Shared(segment, ino) => visit.shared(segment, ino),
+            RecordKey::Superblock => visit.superblock(&Superblock::decode(value)?),
         }
-        RecordKey::Extent(ino, end) => visit.extent(ino, &decode_extent(end, value)?),
-        RecordKey::Segment(segment) => visit.segment(&segment_use(segment, &SegmentRecord::decode(value)?)),
-        RecordKey::Shared(segment, ino) => visit.shared(segment, ino),
-        RecordKey::Superblock => {
-            let superblock = Superblock::decode(value)?;
-            visit.totals(Totals { data_bytes: superblock.data_bytes, inodes: superblock.inodes });
-        }
-        RecordKey::Xattr(..) => {}
+        Ok(())
     }
-    Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,7 +18,7 @@ const NAME_MAX: usize = 255;
 const VALUE_MAX: usize = 65536;
 
 /// The flag of an inode that says it has this attribute, for those that are asked for all the time.
-fn flag(name: &[u8]) -> u8 {
+pub(super) fn flag(name: &[u8]) -> u8 {
     match name {
         ACL_ACCESS => Inode::ACCESS_ACL,
         ACL_DEFAULT => Inode::DEFAULT_ACL,
@@ -119,7 +119,7 @@ impl Inner {
 }
 
 /// The namespaces of xattr(7), with a name of 1 to 255 bytes in all.
-fn check_name(name: &[u8]) -> Result<()> {
+pub(super) fn check_name(name: &[u8]) -> Result<()> {
     let namespaces: [&[u8]; 3] = [b"user.", b"trusted.", b"security."];
     let own = namespaces.iter().find_map(|namespace| name.strip_prefix(*namespace));
     match own {

@@ -43,7 +43,7 @@ pub struct Inode {
 }
 
 impl Inode {
-    /// It has extended attributes.
+    /// It has extended attributes, or once had.
     pub const XATTR: u8 = 1;
     /// One of them is `system.posix_acl_access`.
     pub const ACCESS_ACL: u8 = 2;
@@ -53,6 +53,8 @@ impl Inode {
     pub const CAPABILITY: u8 = 8;
     /// It was made without a name, and can still get one.
     pub const LINKABLE: u8 = 16;
+    /// The flags that tell of extended attributes.
+    pub const ATTRIBUTES: u8 = Self::XATTR | Self::ACCESS_ACL | Self::DEFAULT_ACL | Self::CAPABILITY;
 
     /// What `stat` shows of it.
     #[must_use]

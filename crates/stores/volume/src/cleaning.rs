@@ -272,11 +272,6 @@ impl Volume {
         };
         Ok(objects.iter().filter_map(orphan).collect())
     }
-
-    /// How many segments there are that the namespace does not know.
-    pub(crate) async fn count_orphan_segments(&self) -> Result<u64> {
-        Ok(count(self.orphan_segments().await?.len()))
-    }
 }
 
 fn count(len: usize) -> u64 {

@@ -1,21 +1,25 @@
 //! Checking: the namespace against itself, against the segments, and, if asked, every byte.
 
-mod data;
+mod cover;
+mod found;
+mod frames;
 mod namespace;
+mod node;
+mod references;
+mod segments;
+mod tree;
 
 use crate::volume::Volume;
-use crate::{Error, FsckOptions, FsckReport, Problem, Progress, Result};
+use crate::{Error, FsckOptions, FsckReport, Progress, Result};
 use namespace::Namespace;
 use stoa_meta::Fix;
-
-/// Problems that are kept; more than this are counted by the last one.
-const PROBLEMS_MAX: usize = 10_000;
 
 impl Volume {
     /// Checks the state that is durable now. Files may be used meanwhile; nothing is deleted while it runs.
     ///
-    /// With `repair`, counts that are wrong are set right, and files without a name get one in `/lost+found`: nothing is
-    /// ever removed. A repair is one transaction, and can be interrupted at any point.
+    /// With `repair`, what follows from other records is set right (counts, flags, who shares a segment, the next inode number), and
+    /// files without a name get one in `/lost+found`: no inode, name, attribute or extent is ever removed. Each repair is a
+    /// transaction, and right by itself: it can be interrupted at any point.
     ///
     /// # Errors
     /// When the store can't be read. What is wrong with the volume is in the report.
@@ -26,34 +30,22 @@ impl Volume {
         let mut namespace = Namespace::default();
         progress.step("reading the namespace", 0, 0);
         self.meta.visit(&mut namespace).await?;
-        let fixes = namespace.check(&mut report);
-        self.check_segments(&namespace, options.data, &mut report, progress).await?;
-        report.orphan_segments = self.count_orphan_segments().await?;
-        if options.repair && !fixes.is_empty() {
-            self.repair(fixes, &mut report).await?;
+        let (segments, mut found) = namespace.check(&mut report);
+        self.check_segments(&segments, options.data, &mut found, &mut report, progress).await?;
+        let fixes = if options.repair { found.fixes() } else { Vec::new() };
+        if !fixes.is_empty() {
+            self.repair(&fixes).await?;
         }
-        report.problems.truncate(PROBLEMS_MAX);
+        found.tell(options.repair, &mut report);
         Ok(report)
     }
 
-    async fn repair(&self, fixes: Vec<(usize, Fix)>, report: &mut FsckReport) -> Result<()> {
+    async fn repair(&self, fixes: &[Fix]) -> Result<()> {
         self.check_writable().map_err(|error| Error::Io(error.to_string()))?;
-        let (problems, fixes): (Vec<usize>, Vec<Fix>) = fixes.into_iter().unzip();
-        self.meta.fix(&fixes).await?;
-        self.commit().await.map_err(|error| Error::Io(error.to_string()))?;
-        for index in problems {
-            if let Some(problem) = report.problems.get_mut(index) {
-                problem.repaired = true;
-            }
-        }
-        Ok(())
+        self.meta.fix(fixes).await?;
+        self.commit().await.map_err(|error| Error::Io(error.to_string()))
     }
 }
 
-impl FsckReport {
-    /// Adds a problem; returns its number.
-    fn problem(&mut self, what: String) -> usize {
-        self.problems.push(Problem { what, repaired: false });
-        self.problems.len() - 1
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -100,8 +100,12 @@ pub struct FsckReport {
     pub segments: u64,
     /// Frames read and verified (with `--data`).
     pub frames_verified: u64,
-    /// What is wrong; empty for a clean volume.
+    /// What is wrong; empty for a clean volume. First what can't be mended without losing something, then what can.
     pub problems: Vec<Problem>,
+    /// How many more there are than are listed.
+    pub problems_left_out: u64,
+    /// How many there still are, listed or not.
+    pub problems_left: u64,
     /// Segments that nothing names (left by a crash; `stoa gc` removes them): no fault.
     pub orphan_segments: u64,
 }

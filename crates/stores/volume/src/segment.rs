@@ -10,10 +10,12 @@
 mod builder;
 mod directory;
 mod frame;
+mod header;
 
 pub(crate) use builder::{Builder, Sealed};
 pub(crate) use directory::{Directory, DirectoryEntry, ReadError};
 pub(crate) use frame::{Encoded, FRAME_BYTES, decode, encode};
+pub(crate) use header::check_header;
 
 /// Segments are sealed when they hold this many bytes of frames, or more by less than one frame.
 pub(crate) const SEGMENT_BYTES: u64 = 16 << 20;
@@ -21,7 +23,7 @@ pub(crate) const SEGMENT_BYTES: u64 = 16 << 20;
 /// Bytes before the first frame.
 const HEADER_BYTES: usize = 16;
 
-const HEADER_MAGIC: &[u8; 8] = b"STOASEG1";
+const HEADER_MAGIC: &[u8] = b"STOASEG1";
 const FOOTER_MAGIC: &[u8; 8] = b"STOAEND1";
 
 /// The checksum of everything in the format: CRC-64/NVME.

@@ -3,6 +3,7 @@ use stoa_volume::{FsckReport, Problem as Found};
 
 /// The report as it arrives: made by the volume, through JSON.
 fn report(problems: Vec<Found>) -> Report {
+    let left = problems.iter().filter(|problem| !problem.repaired).count();
     let report = FsckReport {
         inodes: 1,
         dentries: 2,
@@ -10,9 +11,11 @@ fn report(problems: Vec<Found>) -> Report {
         segments: 1,
         frames_verified: 5,
         problems,
+        problems_left_out: 0,
+        problems_left: left.try_into().unwrap(),
         orphan_segments: 0,
     };
-    Report::deserialize(&limited(&report, "problems").unwrap()).unwrap()
+    Report::deserialize(limited(&report, "").unwrap()).unwrap()
 }
 
 fn problem(what: &str, repaired: bool) -> Found {
@@ -45,9 +48,11 @@ fn orphans_are_told_of_but_no_problem() {
 }
 
 #[test]
-fn more_problems_than_can_be_listed_are_never_taken_for_repaired() {
-    let report = report((0..100_001).map(|_| problem("x", true)).collect());
-    assert_eq!(report.problems_left_out, 1);
-    assert_eq!(report.code(), FSCK_PROBLEMS);
-    assert!(report.text().contains("... and 1 problem"));
+fn problems_that_are_not_listed_decide_the_exit_code_too() {
+    let left = Report { problems_left_out: 2, problems_left: 1, ..report(vec![problem("x", true)]) };
+    assert_eq!(left.code(), FSCK_PROBLEMS);
+    assert!(left.text().contains("\n... and 2 problems more\n"), "{}", left.text());
+    assert!(left.text().ends_with("1 problem left; --repair mends what can be mended without losing anything"));
+    let repaired = Report { problems_left_out: 2, ..report(vec![problem("x", true)]) };
+    assert_eq!(repaired.code(), FSCK_REPAIRED);
 }

@@ -30,9 +30,8 @@ async fn live_bytes_stop_at_zero() {
     let id = SegmentId::new(1, 2);
     let segment = NewSegment { id, stored_bytes: 4096, data_bytes: 4096 };
     engine.publish(&[segment], vec![update(file, vec![stored(id, 4096)], 4096)]).await.unwrap();
-    engine.fix(&[crate::Fix::Live(id, 0)]).await.unwrap_err();
     engine.commit().await.unwrap();
-    engine.fix(&[crate::Fix::Live(id, 1)]).await.unwrap();
+    engine.fix(&[crate::Fix::Segment(crate::SegmentUse { segment, live_bytes: 1 })]).await.unwrap();
     engine.commit().await.unwrap();
     engine.publish(&[], vec![update(file, vec![], 0)]).await.unwrap();
     engine.commit().await.unwrap();

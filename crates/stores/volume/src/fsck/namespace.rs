@@ -1,230 +1,220 @@
 //! What the records say, and whether they agree.
 
+use super::cover::Cover;
+use super::found::Found;
+use super::node::Node;
+use super::references::{Reference, References};
+use super::tree;
 use crate::FsckReport;
-use std::collections::{BTreeMap, HashMap};
-use stoa_meta::{Content, Extent, Fix, Run, SegmentId, SegmentUse, Totals, Visit};
-use stoa_vfs::{Attr, Ino, Kind, Name};
+use std::collections::{BTreeMap, BTreeSet};
+use stoa_meta::record::{Inode, Superblock};
+use stoa_meta::{Content, Extent, Fix, SegmentId, SegmentUse, Totals, Visit};
+use stoa_vfs::{Ino, Kind, Name};
 
-/// An inode, and what was counted for it.
-#[derive(Debug)]
-struct Node {
-    attr: Attr,
-    parent: Ino,
-    orphan: bool,
-    /// Names that name it.
-    names: u32,
-    /// For a directory: entries, and how many of them are directories.
-    entries: u64,
-    directories: u32,
-    /// Bytes of extents that are not holes, and where the last extent ends.
-    data_bytes: u64,
-    covered: u64,
-    gap: Option<u64>,
+/// What the records say of segments.
+#[derive(Debug, Default)]
+pub(super) struct Segments {
+    /// The records of segments.
+    pub(super) records: BTreeMap<SegmentId, SegmentUse>,
+    /// What extents name.
+    pub(super) references: BTreeMap<SegmentId, References>,
+    /// Who shares data without being in the segment's directory.
+    pub(super) shared: BTreeMap<SegmentId, BTreeSet<Ino>>,
 }
 
-/// An extent that lies in a segment.
-#[derive(Debug)]
-pub(super) struct Reference {
-    pub(super) ino: Ino,
-    pub(super) offset: u64,
-    pub(super) run: Run,
+impl Segments {
+    /// Every segment that there is a record of, or that an extent names.
+    pub(super) fn ids(&self) -> BTreeSet<SegmentId> {
+        self.records.keys().chain(self.references.keys()).copied().collect()
+    }
 }
 
-/// Everything a check needs to know of the namespace.
+/// Everything a check needs to know of the namespace. Records are checked as they come, so that few of them are kept.
 #[derive(Debug, Default)]
 pub(super) struct Namespace {
     nodes: BTreeMap<Ino, Node>,
-    names: Vec<(Ino, Name, Ino, Kind)>,
-    pub(super) segments: BTreeMap<SegmentId, SegmentUse>,
-    pub(super) references: BTreeMap<SegmentId, Vec<Reference>>,
-    pub(super) shared: HashMap<SegmentId, Vec<Ino>>,
-    live: BTreeMap<SegmentId, u64>,
-    totals: Totals,
+    /// Inodes that wait to be removed, and were not seen yet.
+    orphans: BTreeSet<Ino>,
+    /// The file whose extents come just now.
+    file: Option<(Ino, Cover)>,
+    segments: Segments,
+    superblock: Option<Superblock>,
+    /// The greatest number that any record knows an inode by, whether there is one or not: given out again, that record would be about
+    /// the new inode.
+    greatest: u64,
+    /// Whose attributes belong to no inode.
+    stray_attributes: BTreeMap<Ino, u64>,
+    dentries: u64,
     extents: u64,
-    bad: Vec<String>,
+    data_bytes: u64,
+    found: Found,
 }
 
 impl Visit for Namespace {
-    fn inode(&mut self, attr: &Attr, parent: Ino, orphan: bool) {
-        let node = Node {
-            attr: attr.clone(),
-            parent,
-            orphan,
-            names: 0,
-            entries: 0,
-            directories: 0,
-            data_bytes: 0,
-            covered: 0,
-            gap: None,
-        };
-        self.nodes.insert(attr.ino, node);
+    fn orphan(&mut self, ino: Ino) {
+        self.knows(ino);
+        self.orphans.insert(ino);
+    }
+
+    fn inode(&mut self, ino: Ino, inode: &Inode) {
+        self.knows(ino);
+        self.knows(inode.parent);
+        if inode.kind == Kind::Symlink && usize::try_from(inode.size) != Ok(inode.target.len()) {
+            let (size, len) = (inode.size, inode.target.len());
+            self.found.lasting(format!("symbolic link {ino} is {size} bytes long; its target has {len}"));
+        }
+        let orphan = self.orphans.remove(&ino);
+        self.nodes.insert(ino, Node::new(inode, orphan));
+    }
+
+    fn xattr(&mut self, ino: Ino, _: &[u8], flags: u8) {
+        self.knows(ino);
+        match self.nodes.get_mut(&ino) {
+            Some(node) => node.has_attribute(flags),
+            None => *self.stray_attributes.entry(ino).or_default() += 1,
+        }
     }
 
     fn dentry(&mut self, parent: Ino, name: &Name, ino: Ino, kind: Kind) {
-        self.names.push((parent, name.clone(), ino, kind));
+        self.knows(parent);
+        self.knows(ino);
+        self.dentries += 1;
+        match self.nodes.get_mut(&ino) {
+            Some(node) => node.is_named(ino, parent, name, kind, &mut self.found),
+            None => {
+                self.found.lasting(format!("{name:?} in directory {parent} names inode {ino}, which does not exist"))
+            }
+        }
+        match self.nodes.get_mut(&parent) {
+            Some(node) if node.is_directory() => node.holds(kind),
+            _ => self.found.lasting(format!("{name:?} is in inode {parent}, which is no directory")),
+        }
     }
 
     fn extent(&mut self, ino: Ino, extent: &Extent) {
+        self.knows(ino);
         self.extents += 1;
+        self.data_bytes = self.data_bytes.saturating_add(extent.data_bytes());
         if let Content::Stored(run) = &extent.content {
-            *self.live.entry(run.segment).or_default() += extent.len;
-            self.references.entry(run.segment).or_default().push(Reference {
-                ino,
-                offset: extent.offset,
-                run: run.clone(),
-            });
+            let references = self.segments.references.entry(run.segment).or_default();
+            references.add(Reference::new(ino, extent.offset, run), extent.len);
         }
-        match self.nodes.get_mut(&ino) {
-            Some(node) => {
-                if extent.offset != node.covered {
-                    node.gap.get_or_insert(node.covered.min(extent.offset));
-                }
-                node.covered = extent.end();
-                node.data_bytes += extent.data_bytes();
+        if self.file.as_ref().is_none_or(|(file, _)| *file != ino) {
+            self.end_file();
+            if !self.nodes.contains_key(&ino) {
+                self.found.lasting(format!("there are extents of inode {ino}, which does not exist"));
             }
-            None => self
-                .bad
-                .push(format!("an extent at offset {} belongs to inode {ino}, which does not exist", extent.offset)),
         }
+        let (_, cover) = self.file.get_or_insert_with(|| (ino, Cover::default()));
+        cover.add(ino, extent, &mut self.found);
     }
 
     fn segment(&mut self, segment: &SegmentUse) {
-        self.segments.insert(segment.segment.id, *segment);
+        self.segments.records.insert(segment.segment.id, *segment);
     }
 
     fn shared(&mut self, segment: SegmentId, ino: Ino) {
-        self.shared.entry(segment).or_default().push(ino);
+        self.knows(ino);
+        self.segments.shared.entry(segment).or_default().insert(ino);
     }
 
-    fn totals(&mut self, totals: Totals) {
-        self.totals = totals;
+    fn superblock(&mut self, superblock: &Superblock) {
+        self.superblock = Some(*superblock);
     }
 
-    fn bad(&mut self, what: String) {
-        self.bad.push(what);
+    fn unreadable(&mut self, what: String) {
+        self.found.incomplete = true;
+        self.found.lasting(what);
+    }
+
+    fn wrong(&mut self, what: String) {
+        self.found.lasting(what);
     }
 }
 
 impl Namespace {
-    /// Reports what does not agree; returns what can be set right, with the number of the problem that it mends.
-    pub(super) fn check(&mut self, report: &mut FsckReport) -> Vec<(usize, Fix)> {
+    /// Reports what does not agree; returns what is to be compared with the segments themselves.
+    pub(super) fn check(mut self, report: &mut FsckReport) -> (Segments, Found) {
+        self.end_file();
         report.inodes = self.nodes.len().try_into().unwrap_or(u64::MAX);
-        report.dentries = self.names.len().try_into().unwrap_or(u64::MAX);
+        report.dentries = self.dentries;
         report.extents = self.extents;
-        report.segments = self.segments.len().try_into().unwrap_or(u64::MAX);
-        for what in std::mem::take(&mut self.bad) {
-            report.problem(what);
-        }
-        self.count_names(report);
-        let mut fixes = Vec::new();
         for (ino, node) in &self.nodes {
-            check_links(*ino, node, report, &mut fixes);
-            check_extents(*ino, node, report, &mut fixes);
+            node.check(*ino, &mut self.found);
+            if !node.has_extents {
+                Cover::default().check(*ino, node, &mut self.found);
+            }
         }
-        self.check_live(report, &mut fixes);
-        self.check_totals(report, &mut fixes);
-        fixes
+        self.check_root();
+        self.check_strays();
+        self.check_superblock(report.inodes);
+        (self.segments, self.found)
     }
 
-    fn count_names(&mut self, report: &mut FsckReport) {
-        for (parent, name, ino, kind) in std::mem::take(&mut self.names) {
-            match self.nodes.get_mut(&ino) {
-                Some(node) => {
-                    node.names += 1;
-                    if node.attr.kind != kind {
-                        report.problem(format!(
-                            "{name:?} in directory {parent} says that inode {ino} is {kind:?}; it is {:?}",
-                            node.attr.kind
-                        ));
-                    }
-                    if kind == Kind::Directory && node.parent != parent {
-                        report.problem(format!(
-                            "directory {ino} is in directory {parent}, but says it is in {}",
-                            node.parent
-                        ));
-                    }
+    fn knows(&mut self, ino: Ino) {
+        self.greatest = self.greatest.max(ino.0);
+    }
+
+    /// All extents of a file were seen.
+    fn end_file(&mut self) {
+        if let Some((ino, cover)) = self.file.take()
+            && let Some(node) = self.nodes.get_mut(&ino)
+        {
+            node.has_extents = true;
+            cover.check(ino, node, &mut self.found);
+        }
+    }
+
+    fn check_root(&mut self) {
+        match self.nodes.get(&Ino::ROOT) {
+            Some(root) if root.is_directory() => {
+                if root.names == 0 && root.parent != Ino::ROOT {
+                    self.found.lasting(format!("the root directory says it is in directory {}", root.parent));
                 }
-                None => drop(
-                    report.problem(format!("{name:?} in directory {parent} names inode {ino}, which does not exist")),
-                ),
+                tree::check(&self.nodes, &mut self.found);
             }
-            match self.nodes.get_mut(&parent) {
-                Some(node) if node.attr.kind == Kind::Directory => {
-                    node.entries += 1;
-                    node.directories += u32::from(kind == Kind::Directory);
-                }
-                _ => drop(report.problem(format!("{name:?} is in inode {parent}, which is no directory"))),
+            Some(_) => self.found.lasting("the root is no directory".into()),
+            None => self.found.lasting("there is no root directory".into()),
+        }
+    }
+
+    /// Records that belong to nothing.
+    fn check_strays(&mut self) {
+        for (ino, count) in &self.stray_attributes {
+            self.found.lasting(format!("there are {count} attributes of inode {ino}, which does not exist"));
+        }
+        for ino in &self.orphans {
+            let what = format!("inode {ino} waits to be removed, and does not exist");
+            // It may be one that can't be read.
+            if self.found.incomplete {
+                self.found.lasting(what);
+            } else {
+                self.found.mendable(what, Fix::NotOrphan(*ino));
             }
         }
+        let known = self.segments.ids();
+        for segment in self.segments.shared.keys().filter(|segment| !known.contains(segment)) {
+            self.found.lasting(format!("segment {segment} is said to be shared, and is not known"));
+        }
     }
 
-    fn check_live(&self, report: &mut FsckReport, fixes: &mut Vec<(usize, Fix)>) {
-        for (id, segment) in &self.segments {
-            let live = self.live.get(id).copied().unwrap_or(0);
-            if live != segment.live_bytes {
-                let what = format!("segment {id} counts {} live bytes; its extents have {live}", segment.live_bytes);
-                fixes.push((report.problem(what), Fix::Live(*id, live)));
+    fn check_superblock(&mut self, inodes: u64) {
+        let Some(superblock) = self.superblock else {
+            self.found.lasting("there is no superblock".into());
+            return;
+        };
+        let counts = Totals { data_bytes: superblock.data_bytes, inodes: superblock.inodes };
+        let counted = Totals { data_bytes: self.data_bytes, inodes };
+        if counted != counts {
+            self.found.mendable(format!("the volume counts {counts:?}; there are {counted:?}"), Fix::Totals(counted));
+        }
+        let (next, greatest) = (superblock.next_ino, self.greatest);
+        if next <= greatest {
+            let what = format!("the next inode is to be number {next}, but {greatest} is in use");
+            match greatest.checked_add(1) {
+                Some(free) => self.found.mendable(what, Fix::NextIno(Ino(free))),
+                None => self.found.lasting(what),
             }
         }
-        for id in self.live.keys().filter(|id| !self.segments.contains_key(id)) {
-            report.problem(format!("segment {id} is named by extents, but has no record"));
-        }
-    }
-
-    fn check_totals(&self, report: &mut FsckReport, fixes: &mut Vec<(usize, Fix)>) {
-        let counted =
-            Totals { data_bytes: self.nodes.values().map(|node| node.data_bytes).sum(), inodes: report.inodes };
-        if counted != self.totals {
-            let what = format!("the volume counts {:?}; there are {counted:?}", self.totals);
-            fixes.push((report.problem(what), Fix::Totals(counted)));
-        }
-    }
-}
-
-fn check_links(ino: Ino, node: &Node, report: &mut FsckReport, fixes: &mut Vec<(usize, Fix)>) {
-    let attr = &node.attr;
-    let directory = attr.kind == Kind::Directory;
-    if ino != Ino::ROOT && node.names == 0 && !node.orphan {
-        let what = format!("inode {ino} has no name");
-        fixes.push((report.problem(what), Fix::Unnamed(ino)));
-        return;
-    }
-    if directory && ino != Ino::ROOT && node.names > 1 {
-        report.problem(format!("directory {ino} has {} names", node.names));
-    }
-    let links = match (directory, node.names) {
-        (true, 0) if ino != Ino::ROOT => 0,
-        (true, _) => 2 + node.directories,
-        (false, names) => names,
-    };
-    if attr.nlink != links {
-        let what = format!("inode {ino} counts {} links; it has {links}", attr.nlink);
-        fixes.push((report.problem(what), Fix::Links(ino, links)));
-    }
-    if directory && attr.size != node.entries {
-        let what = format!("directory {ino} counts {} entries; it has {}", attr.size, node.entries);
-        fixes.push((report.problem(what), Fix::Entries(ino, node.entries)));
-    }
-    if node.orphan && attr.nlink > 0 {
-        report.problem(format!("inode {ino} has a name, but waits to be removed"));
-    }
-}
-
-fn check_extents(ino: Ino, node: &Node, report: &mut FsckReport, fixes: &mut Vec<(usize, Fix)>) {
-    let attr = &node.attr;
-    if attr.kind != Kind::Regular {
-        if node.covered > 0 {
-            report.problem(format!("inode {ino} is {:?}, and has extents", attr.kind));
-        }
-        return;
-    }
-    if let Some(gap) = node.gap {
-        report.problem(format!("inode {ino} has neither data nor a hole at offset {gap}"));
-    } else if node.covered != attr.size {
-        report.problem(format!("inode {ino} is {} bytes long; its extents end at {}", attr.size, node.covered));
-    }
-    if attr.blocks != node.data_bytes.div_ceil(512) {
-        let what = format!("inode {ino} counts {} blocks; its extents have {} bytes", attr.blocks, node.data_bytes);
-        fixes.push((report.problem(what), Fix::DataBytes(ino, node.data_bytes)));
     }
 }

@@ -1,7 +1,8 @@
 //! Filling a segment.
 
-use super::{Directory, DirectoryEntry, Encoded, HEADER_BYTES, HEADER_MAGIC, SEGMENT_BYTES};
-use bytes::{BufMut, Bytes, BytesMut};
+use super::header::header;
+use super::{Directory, DirectoryEntry, Encoded, SEGMENT_BYTES};
+use bytes::Bytes;
 use stoa_meta::{NewSegment, SegmentId};
 use stoa_vfs::Ino;
 
@@ -25,11 +26,9 @@ pub(crate) struct Sealed {
 
 impl Builder {
     pub(crate) fn new(id: SegmentId) -> Self {
-        let mut header = BytesMut::with_capacity(HEADER_BYTES);
-        header.put_slice(HEADER_MAGIC);
-        header.put_u64_le(id.0);
+        let header = header(id);
         let stored_bytes = u64::try_from(header.len()).unwrap_or(0);
-        Self { id, parts: vec![header.freeze()], stored_bytes, data_bytes: 0, directory: Directory::default() }
+        Self { id, parts: vec![header], stored_bytes, data_bytes: 0, directory: Directory::default() }
     }
 
     pub(crate) fn id(&self) -> SegmentId {

@@ -70,6 +70,30 @@ impl Directory {
         Self::decode(tail, &footer)
     }
 
+    /// Whether the frames lie back to back between the header and this directory, in a segment of `size` bytes.
+    ///
+    /// # Errors
+    /// [`ReadError::Corrupt`] if they do not.
+    pub(crate) fn check_layout(&self, size: u64) -> Result<(), ReadError> {
+        let own = u64::try_from(self.entries.len() * ENTRY_BYTES + FOOTER_BYTES).unwrap_or(u64::MAX);
+        let mut end = u64::try_from(HEADER_BYTES).unwrap_or(u64::MAX);
+        for entry in &self.entries {
+            if u64::from(entry.stored_offset) != end {
+                return Err(ReadError::Corrupt("its frames do not lie back to back"));
+            }
+            end += u64::from(entry.frame.stored_len);
+        }
+        if size.checked_sub(own) != Some(end) {
+            return Err(ReadError::Corrupt("its frames do not end where its directory starts"));
+        }
+        Ok(())
+    }
+
+    /// Bytes of file data in all frames.
+    pub(crate) fn data_bytes(&self) -> u64 {
+        self.entries.iter().map(|entry| u64::from(entry.frame.data_len)).sum()
+    }
+
     fn decode(bytes: Bytes, footer: &Footer) -> Result<Self, ReadError> {
         let len = footer.entries.checked_mul(ENTRY_BYTES).ok_or(ReadError::Corrupt("its directory is too long"))?;
         if bytes.len() != len + FOOTER_BYTES {
