@@ -27,6 +27,7 @@ mod shift;
 pub mod testing;
 mod upkeep;
 mod visit;
+mod walk;
 mod whole;
 mod window;
 mod xattrs;

@@ -185,13 +185,19 @@ pub trait Meta: std::fmt::Debug + Send + Sync + 'static {
 
     /// The extents that cover `range` of a file, cut to it and to the file's size.
     async fn extents(&self, ino: Ino, range: Range<u64>) -> Result<Vec<Extent>>;
+    /// Up to `count` extents of a file, whole, from the one that covers `offset` on: for what goes through a file of any length.
+    async fn extents_from(&self, ino: Ino, offset: u64, count: usize) -> Result<Vec<Extent>>;
+    /// Like [`Meta::extents_from`], of those that lie in a segment. None from 0 on means that the file does not name the segment:
+    /// it is looked at as it is at one moment, however many extents it has.
+    async fn extents_in_segment(&self, ino: Ino, segment: SegmentId, from: u64, count: usize) -> Result<Vec<Extent>>;
     /// Names data that is in the object store: the one way in which extents, sizes and segments come to be. A file that
     /// was reaped meanwhile is passed over.
     async fn publish(&self, segments: &[NewSegment], files: Vec<FileUpdate>) -> Result<()>;
     /// Puts `new` in the place of `old` if the file still has exactly `old` in that range; says whether it did.
     async fn replace(&self, ino: Ino, old: &[Extent], new: Vec<Extent>) -> Result<bool>;
-    /// Makes `len` bytes at `to_offset` of `to` share the extents at `offset` of `ino`; the target grows as needed.
-    async fn clone_range(&self, ino: Ino, offset: u64, to: Ino, to_offset: u64, len: u64) -> Result<()>;
+    /// Makes `len` bytes at `to_offset` of `to` share the extents at `offset` of `ino`; the target grows as needed. Returns how many
+    /// bytes it did: fewer, but some, where these are very many extents.
+    async fn clone_range(&self, ino: Ino, offset: u64, to: Ino, to_offset: u64, len: u64) -> Result<u64>;
     /// Takes `range` out of a file, and moves what follows down.
     async fn collapse(&self, ino: Ino, range: Range<u64>) -> Result<()>;
     /// Opens a hole at `range`, and moves what was there up.

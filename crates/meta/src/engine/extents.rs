@@ -9,15 +9,15 @@ use crate::{Content, Error, Extent, Result};
 use parking_lot::Mutex;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use stoa_vfs::Ino;
 
 /// A file with more extents than this is not held in memory whole; its extents are read as they are needed.
-const HELD_MAX: usize = 8192;
+pub(super) const HELD_MAX: usize = 8192;
 
-/// Extents read at a time for a file that is not held whole.
-const PAGE: usize = 64;
+/// Extents read at a time, to begin with, for a file that is not held whole.
+pub(super) const PAGE: usize = 64;
 
 /// All extents of one file, by the offset after them. Changed only under the exclusive lock of the inode.
 pub(super) type ByEnd = Mutex<BTreeMap<u64, Extent>>;
@@ -100,33 +100,20 @@ impl Inner {
         if range.start >= range.end {
             return Ok(Vec::new());
         }
-        if let Some(held) = self.held(ino).await? {
-            let held = held.lock();
-            return Ok(touching_held(&held, range).cloned().collect());
-        }
-        let (_, end) = RecordKey::all_about(b'e', ino.0);
         let mut extents: Vec<Extent> = Vec::new();
-        let mut next = range.start;
-        while next < range.end {
-            let start = RecordKey::Extent(ino, next + 1).encode();
-            let page = self.scan(start..end.clone(), PAGE).await?;
-            let last = page.len() < PAGE;
-            for (key, value) in page {
-                let extent = extent_of(ino, &key, value)?;
-                next = extent.end();
-                if extent.offset < range.end {
-                    extents.push(extent);
-                }
+        self.walk(ino, range.start, |extent| {
+            if extent.offset >= range.end {
+                return ControlFlow::Break(());
             }
-            if last {
-                break;
-            }
-        }
+            extents.push(extent.clone());
+            if extent.end() >= range.end { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+        .await?;
         Ok(extents)
     }
 
     /// All extents of a file, if it has not too many to hold.
-    async fn held(&self, ino: Ino) -> Result<Option<Arc<ByEnd>>> {
+    pub(super) async fn held(&self, ino: Ino) -> Result<Option<Arc<ByEnd>>> {
         if let Some(held) = self.cached.extents.get(&ino) {
             return Ok(held.extents);
         }
@@ -296,7 +283,12 @@ fn check_cover<'a>(ino: Ino, range: &Range<u64>, extents: impl Iterator<Item = &
         }
         next = extent.end();
     }
-    if next >= range.end {
+    check_cover_from(ino, next, range.end)
+}
+
+/// Like [`check_cover`], when the extents cover everything before `next` and nothing from there on.
+pub(super) fn check_cover_from(ino: Ino, next: u64, end: u64) -> Result<()> {
+    if next >= end {
         return Ok(());
     }
     Err(Error::Corrupt(format!("inode {ino} has neither data nor a hole at offset {next}")))

@@ -87,13 +87,19 @@ impl Meta for Engine {
     async fn extents(&self, ino: Ino, range: Range<u64>) -> Result<Vec<Extent>> {
         self.0.extents_of(ino, range).await
     }
+    async fn extents_from(&self, ino: Ino, offset: u64, count: usize) -> Result<Vec<Extent>> {
+        self.0.extents_after(ino, offset, count).await
+    }
+    async fn extents_in_segment(&self, ino: Ino, segment: SegmentId, from: u64, count: usize) -> Result<Vec<Extent>> {
+        self.0.extents_within(ino, segment, from, count).await
+    }
     async fn publish(&self, segments: &[NewSegment], files: Vec<FileUpdate>) -> Result<()> {
         self.0.publish_files(segments, files).await
     }
     async fn replace(&self, ino: Ino, old: &[Extent], new: Vec<Extent>) -> Result<bool> {
         self.0.replace_extents(ino, old, new).await
     }
-    async fn clone_range(&self, ino: Ino, offset: u64, to: Ino, to_offset: u64, len: u64) -> Result<()> {
+    async fn clone_range(&self, ino: Ino, offset: u64, to: Ino, to_offset: u64, len: u64) -> Result<u64> {
         self.0.clone_extents(ino, offset, to, to_offset, len).await
     }
     async fn collapse(&self, ino: Ino, range: Range<u64>) -> Result<()> {

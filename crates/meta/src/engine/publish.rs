@@ -10,7 +10,10 @@ use std::sync::Arc;
 use stoa_vfs::{Error as FileError, Ino, Kind, Timestamp};
 
 /// Extents taken from an unnamed file in one transaction.
-const REAP_EXTENTS: u64 = 4096;
+const REAP_EXTENTS: usize = 4096;
+
+/// Extents shared, or replaced, by one transaction: what is longer takes several.
+const CLONE_EXTENTS: usize = 4096;
 
 impl Inner {
     pub(super) async fn publish_files(self: &Arc<Self>, segments: &[NewSegment], files: Vec<FileUpdate>) -> Result<()> {
@@ -87,7 +90,7 @@ impl Inner {
         to: Ino,
         to_offset: u64,
         len: u64,
-    ) -> Result<()> {
+    ) -> Result<u64> {
         self.admit().await?;
         let _locked = self.locks.exclusive(&[ino, to]).await;
         let source = self.locked_inode(ino).await?;
@@ -95,6 +98,11 @@ impl Inner {
         let end = offset.checked_add(len).filter(|end| *end <= source.size);
         let end = end.ok_or(FileError::Invalid("the range to clone is beyond the end of the file"))?;
         let to_end = to_offset.checked_add(len).ok_or(FileError::TooLarge)?;
+        let replaced = to_offset..to_end.min(target.size).max(to_offset);
+        let reached = self.reach(to, replaced.clone(), CLONE_EXTENTS).await?;
+        let len = if reached < replaced.end { reached - to_offset } else { len };
+        let len = self.reach(ino, offset..end.min(offset + len), CLONE_EXTENTS).await? - offset;
+        let (end, to_end) = (offset + len, to_offset + len);
         let cloned = self.locked_extents_of(ino, offset..end).await?;
         let mut edit = Edit::new(to);
         edit.look_at(self, &(to_offset..to_end.min(target.size))).await?;
@@ -113,11 +121,12 @@ impl Inner {
         let inode = Inode { size: target.size.max(to_end), mtime: now, ctime: now, ..(*target).clone() };
         let to = changing_edit(&mut changing, to, &edit, inode);
         self.finish_held(to, &edit, changing);
-        Ok(())
+        Ok(len)
     }
 
     /// Removes an inode without names, the end of a large file first, in bounded steps.
     pub(super) async fn reap_inode(self: &Arc<Self>, ino: Ino) -> Result<()> {
+        let mut cuts: Option<Vec<u64>> = None;
         loop {
             self.admit().await?;
             let _locked = self.locks.exclusive(&[ino]).await;
@@ -129,7 +138,12 @@ impl Inner {
                 return Ok(());
             }
             if inode.kind == Kind::Regular && inode.size > 0 {
-                self.shorten(ino, &inode).await?;
+                // Once: nobody can open the file any more, so nobody but this changes it.
+                let cuts = match &mut cuts {
+                    Some(cuts) => cuts,
+                    none => none.insert(self.starts_of_each(ino, REAP_EXTENTS).await?),
+                };
+                self.shorten(ino, &inode, cuts.pop().unwrap_or(0)).await?;
                 continue;
             }
             let mut changing = Changing::default();
@@ -152,11 +166,8 @@ impl Inner {
         }
     }
 
-    /// Cuts up to [`REAP_EXTENTS`] extents from the end of a file that nobody can open any more.
-    async fn shorten(&self, ino: Ino, inode: &Inode) -> Result<()> {
-        let extents = self.locked_extents_of(ino, 0..inode.size).await?;
-        let keep = extents.len().saturating_sub(usize::try_from(REAP_EXTENTS).unwrap_or(usize::MAX));
-        let size = extents.get(keep).map_or(0, |first_cut| first_cut.offset);
+    /// Cuts a file that nobody can open any more.
+    async fn shorten(&self, ino: Ino, inode: &Inode, size: u64) -> Result<()> {
         let mut edit = Edit::new(ino);
         edit.look_at(self, &(size..inode.size)).await?;
         edit.clear(&(size..u64::MAX));

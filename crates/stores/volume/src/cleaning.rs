@@ -26,6 +26,9 @@ const INTERVAL: Duration = Duration::from_secs(10);
 /// A segment is emptied when less than one part in this many of it is alive.
 const SPARSE: u64 = 2;
 
+/// Extents of a segment that are looked for in a file at a time.
+const MOVED_AT_ONCE: usize = 256;
+
 /// How long a deletion waits between two looks at whether reads that began before it have ended.
 const READS_POLL: Duration = Duration::from_millis(5);
 
@@ -157,9 +160,16 @@ impl Volume {
         let id = segment.segment.id;
         let mut moved = 0;
         for ino in self.possible_namers(id, segment.segment.stored_bytes).await?.unwrap_or_default() {
-            for extent in self.extents_in(ino, id).await? {
-                moved += extent.len;
-                self.move_extents(ino, vec![extent]).await?;
+            let mut from = 0;
+            loop {
+                // A file that changes between two pages may keep some of the segment: then it is not deleted.
+                let page = self.extents_in(ino, id, from, MOVED_AT_ONCE).await?;
+                let Some(last) = page.last() else { break };
+                from = last.end();
+                for extent in page {
+                    moved += extent.len;
+                    self.move_extents(ino, vec![extent]).await?;
+                }
             }
         }
         Ok(moved)
@@ -199,12 +209,11 @@ impl Volume {
         Ok(Some(inodes))
     }
 
-    /// The extents of a file that lie in a segment.
-    async fn extents_in(&self, ino: Ino, id: SegmentId) -> Result<Vec<Extent>> {
-        match self.meta.extents(ino, 0..u64::MAX).await {
-            Ok(extents) => Ok(extents.into_iter().filter(|extent| extent.segment() == Some(id)).collect()),
+    /// Up to `count` extents of a file that lie in a segment, from an offset on.
+    async fn extents_in(&self, ino: Ino, id: SegmentId, from: u64, count: usize) -> Result<Vec<Extent>> {
+        match self.meta.extents_in_segment(ino, id, from, count).await {
             Err(stoa_meta::Error::File(stoa_vfs::Error::Stale)) => Ok(Vec::new()),
-            Err(error) => Err(error.into()),
+            found => Ok(found?),
         }
     }
 
@@ -215,7 +224,7 @@ impl Volume {
             progress.step("checking dead segments", count(done), count(candidates.len()));
             let mut named = false;
             for ino in self.possible_namers(candidate.id, candidate.stored_bytes).await?.unwrap_or_default() {
-                named |= !self.extents_in(ino, candidate.id).await?.is_empty();
+                named |= !self.extents_in(ino, candidate.id, 0, 1).await?.is_empty();
             }
             if named {
                 tracing::error!(segment = %candidate.id, "a segment is counted as dead but is named: it is kept; run `stoa fsck`");

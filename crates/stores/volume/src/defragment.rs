@@ -18,6 +18,9 @@ const EXTENTS_MANY: usize = 16;
 /// Publishing this many extents at once, or a small one into a longer file, makes a file worth looking at.
 const SCATTERED: usize = 8;
 
+/// Holes side by side that are passed in one step, with what follows.
+const HOLES: usize = 16;
+
 /// The most files to remember; others are found when they are written again.
 const FILES_MAX: usize = 65_536;
 
@@ -94,11 +97,10 @@ impl Volume {
     }
 
     async fn hole_end(&self, ino: Ino, from: u64, size: u64) -> Result<u64> {
-        let next = self.meta.extents(ino, from..size).await?;
-        Ok(next
-            .iter()
-            .find(|extent| !matches!(extent.content, Content::Hole))
-            .map_or(size, |data| data.offset.max(from)))
+        let next = self.meta.extents_from(ino, from, HOLES).await?;
+        let data = next.iter().find(|extent| !matches!(extent.content, Content::Hole));
+        let end = data.map(|data| data.offset.max(from)).or_else(|| next.last().map(Extent::end));
+        Ok(end.unwrap_or(size))
     }
 
     /// Rewrites runs of data between holes.

@@ -232,7 +232,7 @@ impl Volume {
         if !same {
             self.publish_file(to).await?;
         }
-        self.meta.clone_range(from.ino, offset, to.ino, to_offset, len).await?;
+        let len = self.meta.clone_range(from.ino, offset, to.ino, to_offset, len).await?;
         let size = self.meta.attr(to.ino).await?.size;
         to.lock().size = size;
         Ok(len)

@@ -1,0 +1,121 @@
+//! Going through the extents of a file in order, however many there are: what is in memory is a page.
+
+use super::Inner;
+use super::extents::{PAGE, check_cover_from};
+use super::read::extent_of;
+use crate::record::RecordKey;
+use crate::{Extent, Result, SegmentId};
+use std::ops::{ControlFlow, Range};
+use stoa_vfs::Ino;
+
+/// The most extents read at a time. A walk begins with few, as it may be a short one.
+const PAGE_MAX: usize = 1024;
+
+impl Inner {
+    /// Shows `each` the extents of a file, whole and in order, from the one that covers `from` on, until it has seen enough. The lock
+    /// is held: so all are of one moment.
+    pub(super) async fn walk(
+        &self,
+        ino: Ino,
+        from: u64,
+        mut each: impl FnMut(&Extent) -> ControlFlow<()> + Send,
+    ) -> Result<()> {
+        if let Some(held) = self.held(ino).await? {
+            let held = held.lock();
+            // Whoever has seen enough has what it wants.
+            let _ = held.range(from.saturating_add(1)..).try_for_each(|(_, extent)| each(extent));
+            return Ok(());
+        }
+        let (_, end) = RecordKey::all_about(b'e', ino.0);
+        let (mut next, mut count) = (from, PAGE);
+        loop {
+            let start = RecordKey::Extent(ino, next.saturating_add(1)).encode();
+            let page = self.scan(start..end.clone(), count).await?;
+            let last = page.len() < count;
+            for (key, value) in page {
+                let extent = extent_of(ino, &key, value)?;
+                next = extent.end();
+                if each(&extent).is_break() {
+                    return Ok(());
+                }
+            }
+            if last {
+                return Ok(());
+            }
+            count = (count * 2).min(PAGE_MAX);
+        }
+    }
+
+    /// Up to `count` extents that `wanted` names, whole and in order, from the one that covers `from` on.
+    async fn gather(
+        &self,
+        ino: Ino,
+        from: u64,
+        count: usize,
+        wanted: impl Fn(&Extent) -> bool + Send + Sync,
+    ) -> Result<Vec<Extent>> {
+        let _unchanged = self.locks.shared(&[ino]).await;
+        let size = self.locked_inode(ino).await?.size;
+        let mut found = Vec::new();
+        let mut covered = from;
+        self.walk(ino, from, |extent| {
+            if found.len() == count || extent.offset > covered {
+                return ControlFlow::Break(());
+            }
+            covered = extent.end();
+            if wanted(extent) {
+                found.push(extent.clone());
+            }
+            ControlFlow::Continue(())
+        })
+        .await?;
+        if found.len() < count {
+            check_cover_from(ino, covered, size)?;
+        }
+        Ok(found)
+    }
+
+    pub(super) async fn extents_after(&self, ino: Ino, from: u64, count: usize) -> Result<Vec<Extent>> {
+        self.gather(ino, from, count, |_| true).await
+    }
+
+    pub(super) async fn extents_within(
+        &self,
+        ino: Ino,
+        segment: SegmentId,
+        from: u64,
+        count: usize,
+    ) -> Result<Vec<Extent>> {
+        self.gather(ino, from, count, |extent| extent.segment() == Some(segment)).await
+    }
+
+    /// How far the first `count` extents of `range` reach within it. The lock is held.
+    pub(super) async fn reach(&self, ino: Ino, range: Range<u64>, count: usize) -> Result<u64> {
+        let (mut left, mut reached) = (count, range.end);
+        self.walk(ino, range.start, |extent| {
+            left -= 1;
+            reached = extent.end().min(range.end);
+            if left == 0 || extent.end() >= range.end { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+        .await?;
+        // What there is no extent for is for others to find.
+        Ok(if left == 0 { reached } else { range.end })
+    }
+
+    /// Where every `count`-th extent of a file starts, the first one included. The lock is held.
+    pub(super) async fn starts_of_each(&self, ino: Ino, count: usize) -> Result<Vec<u64>> {
+        let (mut starts, mut seen) = (Vec::new(), 0_usize);
+        self.walk(ino, 0, |extent| {
+            if seen.is_multiple_of(count) {
+                starts.push(extent.offset);
+            }
+            seen += 1;
+            ControlFlow::Continue(())
+        })
+        .await?;
+        Ok(starts)
+    }
+}
+
+#[cfg(test)]
+mod tests;

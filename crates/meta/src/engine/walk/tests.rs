@@ -1,0 +1,133 @@
+use crate::engine::Engine;
+use crate::engine::extents::HELD_MAX;
+use crate::engine::tests::{engine, file, name};
+use crate::{Codec, Content, Extent, FileUpdate, FrameRef, Meta, NewSegment, Run, SegmentId};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use stoa_vfs::Ino;
+
+const LEN: u64 = 4096;
+
+/// More extents than are held in memory.
+const MANY: u64 = HELD_MAX as u64 + 1000;
+
+const COMMON: SegmentId = SegmentId(1);
+const RARE: SegmentId = SegmentId(2);
+
+/// The `index`-th extent of a file. No two are one: each has a checksum of its own.
+fn extent(index: u64, segment: SegmentId) -> Extent {
+    let frame = FrameRef { stored_len: 4096, data_len: 4096, checksum: index, codec: Codec::Raw };
+    let run = Run { segment, stored_offset: 0, skip: 0, frames: vec![frame] };
+    Extent { offset: index * LEN, len: LEN, content: Content::Stored(run) }
+}
+
+/// A file of `count` extents, of which the last lies in a segment of its own.
+async fn long_file(engine: &Engine, text: &str, count: u64) -> Ino {
+    let ino = file(engine, text).await;
+    let extents = (0..count).map(|index| extent(index, if index + 1 == count { RARE } else { COMMON })).collect();
+    let segments = [COMMON, RARE].map(|id| NewSegment { id, stored_bytes: 1, data_bytes: 1 });
+    let update = FileUpdate { ino, extents, size: count * LEN, modified: None };
+    engine.publish(&segments, vec![update]).await.unwrap();
+    ino
+}
+
+#[tokio::test]
+async fn extents_of_a_segment_are_found_wherever_they_are() {
+    let engine = engine().await;
+    for (text, count) in [("held", 100), ("long", MANY)] {
+        let ino = long_file(&engine, text, count).await;
+        assert_eq!(engine.extents_in_segment(ino, RARE, 0, 1).await.unwrap(), [extent(count - 1, RARE)]);
+        assert_eq!(engine.extents_in_segment(ino, RARE, count * LEN, 1).await.unwrap(), []);
+        assert_eq!(engine.extents_in_segment(ino, SegmentId(3), 0, 1).await.unwrap(), []);
+        let few = engine.extents_in_segment(ino, COMMON, 5 * LEN + 1, 3).await.unwrap();
+        assert_eq!(few, [5, 6, 7].map(|index| extent(index, COMMON)));
+        assert_eq!(engine.extents_from(ino, (count - 2) * LEN, 10).await.unwrap().len(), 2);
+        assert_eq!(engine.extents_from(ino, 0, 70).await.unwrap().len(), 70);
+    }
+}
+
+#[tokio::test]
+async fn a_file_with_a_gap_is_no_proof_of_anything() {
+    let engine = engine().await;
+    let ino = long_file(&engine, "gap", MANY).await;
+    let mut gap = crate::engine::names::Changing::default();
+    gap.transaction.remove(&crate::record::RecordKey::Extent(ino, 500 * LEN));
+    engine.0.finish(gap);
+    let looked = engine.extents_in_segment(ino, SegmentId(3), 0, 1).await;
+    assert!(matches!(looked, Err(crate::Error::Corrupt(_))), "{looked:?}");
+}
+
+/// What the proof that nothing names a segment rests on: a look at a file sees one moment of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_extent_that_moves_meanwhile_is_seen() {
+    let engine = engine().await;
+    let ino = long_file(&engine, "file", MANY).await;
+    let last = (MANY - 1) * LEN;
+    let overwrite = move |index| {
+        let extents = vec![extent(index, COMMON)];
+        vec![FileUpdate { ino, extents, size: MANY * LEN, modified: None }]
+    };
+    let (writer, ended) = (engine.clone(), Arc::new(AtomicBool::new(false)));
+    let end = Arc::clone(&ended);
+    let writing = tokio::spawn(async move {
+        while !end.load(Ordering::Relaxed) {
+            // From the end to the start, and back: at every moment at least one of them is there.
+            writer.clone_range(ino, last, ino, 0, LEN).await.unwrap();
+            writer.publish(&[], overwrite(MANY - 1)).await.unwrap();
+            tokio::task::yield_now().await;
+            writer.clone_range(ino, 0, ino, last, LEN).await.unwrap();
+            writer.publish(&[], overwrite(0)).await.unwrap();
+        }
+    });
+    for _ in 0..50 {
+        assert_eq!(engine.extents_in_segment(ino, RARE, 0, 1).await.unwrap().len(), 1);
+    }
+    ended.store(true, Ordering::Relaxed);
+    writing.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_long_file_is_removed_in_steps() {
+    let engine = engine().await;
+    let ino = long_file(&engine, "file", MANY).await;
+    let starts = engine.0.starts_of_each(ino, 4096).await.unwrap();
+    assert_eq!(starts, [0, 4096 * LEN, 8192 * LEN]);
+    engine.unlink(Ino::ROOT, &name("file")).await.unwrap();
+    engine.abandon(ino);
+    let before = engine.uncommitted();
+    engine.reap(ino).await.unwrap();
+    assert_eq!(engine.uncommitted() - before, 4, "three pieces, and then the inode");
+    let (start, end) = crate::record::RecordKey::all_about(b'e', ino.0);
+    assert_eq!(engine.0.scan(start..end, 1).await.unwrap(), []);
+    assert_eq!(engine.totals().data_bytes, 0);
+    engine.commit().await.unwrap();
+    assert!(engine.segments().await.unwrap().iter().all(|segment| segment.live_bytes == 0));
+}
+
+/// Clones a whole file; returns in how many steps.
+async fn clone_all(engine: &Engine, from: Ino, to: Ino, size: u64) -> usize {
+    let (mut done, mut steps) = (0, 0);
+    while done < size {
+        let cloned = engine.clone_range(from, done, to, done, size - done).await.unwrap();
+        assert!(cloned > 0 && cloned <= 4096 * LEN, "{cloned}");
+        done += cloned;
+        steps += 1;
+    }
+    steps
+}
+
+#[tokio::test]
+async fn a_long_file_is_cloned_in_steps() {
+    let engine = engine().await;
+    let size = MANY * LEN;
+    let long = long_file(&engine, "long", MANY).await;
+    let to = file(&engine, "to").await;
+    assert_eq!(clone_all(&engine, long, to, size).await, 3);
+    assert_eq!(engine.extents(to, 0..size).await.unwrap(), engine.extents(long, 0..size).await.unwrap());
+    // What is replaced counts as well: one extent takes the place of all of these.
+    let hole = file(&engine, "hole").await;
+    let content = vec![Extent { offset: 0, len: size, content: Content::Hole }];
+    engine.publish(&[], vec![FileUpdate { ino: hole, extents: content, size, modified: None }]).await.unwrap();
+    assert_eq!(clone_all(&engine, hole, to, size).await, 3);
+    assert_eq!(engine.attr(to).await.unwrap().blocks, 0);
+}

@@ -1,0 +1,79 @@
+//! Files of very many extents: nothing that goes through them needs them all at once, and nothing of them is lost.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that can't go on fails")]
+
+use bytes::Bytes;
+use object_store::ObjectStore;
+use object_store::memory::InMemory;
+use std::sync::Arc;
+use std::time::Duration;
+use stoa_vfs::{Caller, Handle, Ino, Make, Name, Node, OpenFlags, Vfs, WriteFlags};
+use stoa_volume::{FormatOptions, FsckOptions, OpenOptions, Owner, Silent, Volume};
+
+/// Bytes with holes between them. Each is an extent in a segment, so it is twice as many extents as this.
+const BYTES: u64 = 10_000;
+
+async fn open() -> Arc<Volume> {
+    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+    stoa_volume::format(Arc::clone(&store), &FormatOptions::default()).await.unwrap();
+    // Files are published as a whole, when they are synced.
+    let options =
+        OpenOptions { commit_interval: Duration::from_secs(3600), ..OpenOptions::new(Owner::new("test", "test")) };
+    Volume::open(store, options).await.unwrap()
+}
+
+async fn make(volume: &Volume, called: &'static str) -> (Ino, Handle) {
+    let make = Make { node: Node::Regular, mode: 0o644, umask: 0 };
+    let ino = volume.make(Caller::ROOT, Ino::ROOT, &Name::new(called).unwrap(), &make).await.unwrap().attr.ino;
+    (ino, volume.open(ino, OpenFlags { write: true, ..OpenFlags::default() }).await.unwrap())
+}
+
+/// Writes every second byte of a file.
+async fn scatter(volume: &Volume, (ino, handle): (Ino, Handle), bytes: u64, byte: u8) {
+    for number in 0..bytes {
+        volume.write(ino, handle, number * 2, Bytes::from(vec![byte]), WriteFlags::default()).await.unwrap();
+    }
+    volume.fsync(ino).await.unwrap();
+}
+
+async fn content(volume: &Volume, (ino, handle): (Ino, Handle)) -> Vec<u8> {
+    volume.read(ino, handle, 0, 1 << 20).await.unwrap().concat()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_segment_is_emptied_of_a_scattered_file() {
+    let volume = open().await;
+    let file = make(&volume, "file").await;
+    scatter(&volume, file, BYTES, b'a').await;
+    // Most of the segment dies.
+    scatter(&volume, file, BYTES * 9 / 10, b'b').await;
+    let before = content(&volume, file).await;
+    let report = volume.gc(&Silent).await.unwrap();
+    assert_eq!((report.rewritten_segments, report.rewritten_bytes), (1, BYTES / 10), "{report:?}");
+    assert!(report.deleted_segments >= 1, "{report:?}");
+    assert_eq!(content(&volume, file).await, before);
+    let report = volume.fsck(FsckOptions { data: true, repair: false }, &Silent).await.unwrap();
+    assert_eq!(report.problems, []);
+    volume.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_copy_of_a_scattered_file_says_how_far_it_got() {
+    let volume = open().await;
+    let from = make(&volume, "from").await;
+    scatter(&volume, from, BYTES, b'a').await;
+    let to = make(&volume, "to").await;
+    let size = BYTES * 2 - 1;
+    let first = volume.copy_range(from.0, 0, to.0, 0, size).await.unwrap();
+    assert!(first > 0 && first < size, "{first} of {size}");
+    assert_eq!(volume.getattr(to.0).await.unwrap().size, first);
+    let mut done = first;
+    while done < size {
+        done += volume.copy_range(from.0, done, to.0, done, size - done).await.unwrap();
+    }
+    assert_eq!(content(&volume, to).await, content(&volume, from).await);
+    assert_eq!(volume.file_info(to.0).await.unwrap().extents.len() as u64, size);
+    let report = volume.fsck(FsckOptions { data: true, repair: false }, &Silent).await.unwrap();
+    assert_eq!(report.problems, []);
+    volume.close().await.unwrap();
+}
