@@ -102,11 +102,11 @@ fn p10_in_every_object_of_the_namespace() -> Result<()> {
         let objects = namespace(place)?;
         copy(&store, &intact)?;
         let inodes = place.expect_clean()?.inodes;
-        let damage = |object: &Path, bit: u64| {
+        let mend = || {
             std::fs::remove_dir_all(&store)?;
-            copy(&intact, &store)?;
-            flip(&store.join(object), bit)
+            copy(&intact, &store)
         };
+        let damage = |object: &Path, bit: u64| mend().and_then(|()| flip(&store.join(object), bit));
         let mut rng = SmallRng::seed_from_u64(10);
         for object in &objects {
             for _ in 0..scale::pick(1, 16) {
@@ -119,6 +119,7 @@ fn p10_in_every_object_of_the_namespace() -> Result<()> {
             }
         }
         // One of the tables is surely read. In the middle of it are records.
+        mend()?;
         for object in objects.iter().filter(|object| object.starts_with("meta/compacted")) {
             flip(&store.join(object), 4 * intact.join(object).metadata()?.len())?;
         }
