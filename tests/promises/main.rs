@@ -21,4 +21,3 @@ mod p18_tmpfile;
 mod p19_statfs;
 mod p20_mount_helper;
 mod p21_idle_is_silent;
-mod p22_memory_ceiling;
