@@ -168,6 +168,9 @@ pub trait Meta: std::fmt::Debug + Send + Sync + 'static {
     /// Says that nobody uses an inode without names any more: from now on it is stale, and [`Meta::reap`] is to remove it.
     fn abandon(&self, ino: Ino);
     /// Removes an inode without names and everything it had. Does nothing to one that has a name, or is gone.
+    ///
+    /// # Errors
+    /// [`crate::Error::Corrupt`] for a directory with entries, which stays.
     async fn reap(&self, ino: Ino) -> Result<()>;
     /// Inodes without names, left by a mount that ended without reaping them.
     async fn orphans(&self) -> Result<Vec<Ino>>;

@@ -137,6 +137,11 @@ impl Inner {
             if !inode.is_unlinked() {
                 return Ok(());
             }
+            if inode.kind == Kind::Directory && inode.size > 0 {
+                // Only an empty one is ever unlinked: something is wrong, and what is in it would be out of reach.
+                let what = format!("directory {ino} waits to be removed and is not empty; run `stoa fsck`");
+                return Err(crate::Error::Corrupt(what));
+            }
             if inode.kind == Kind::Regular && inode.size > 0 {
                 // Once: nobody can open the file any more, so nobody but this changes it.
                 let cuts = match &mut cuts {

@@ -157,3 +157,17 @@ async fn care_goes_on_until_few_tables_are_left_and_ends_with_the_engine() {
     file(&engine, "more").await;
     tokio::time::timeout(Duration::from_secs(5), engine.close()).await.unwrap().unwrap();
 }
+
+#[tokio::test]
+async fn a_directory_with_entries_is_never_reaped() {
+    let engine = engine().await;
+    let make = Make { node: Node::Directory, mode: 0o755, umask: 0 };
+    let directory = engine.make(Caller::ROOT, Ino::ROOT, &name("d"), &make).await.unwrap().ino;
+    engine.make(Caller::ROOT, directory, &name("e"), &make).await.unwrap();
+    engine.fix(&[crate::Fix::Links(directory, 0)]).await.unwrap();
+    assert!(matches!(engine.reap(directory).await, Err(Error::Corrupt(_))));
+    assert_eq!(engine.attr(directory).await.unwrap().size, 1);
+    engine.rmdir(directory, &name("e")).await.unwrap();
+    engine.reap(directory).await.unwrap();
+    assert!(engine.attr(directory).await.is_err());
+}

@@ -163,3 +163,18 @@ async fn a_directory_that_lost_its_name_and_its_counts() {
     planted.repairs(changes, &problems).await;
     is_found_again(&planted, planted.dir).await;
 }
+
+/// What is in it must not go with it, neither by the repair nor by an open before that.
+#[tokio::test]
+async fn a_directory_that_waits_to_be_removed_and_is_not_empty() {
+    let planted = Planted::new().await;
+    let (key, _) = planted.dentry("dir");
+    let changes = vec![
+        (key, None),
+        (RecordKey::Orphan(planted.dir), one()),
+        planted.inode(planted.dir, |inode| inode.nlink = 0),
+        planted.inode(Ino::ROOT, |inode| (inode.nlink, inode.size) = (inode.nlink - 1, inode.size - 1)),
+    ];
+    planted.repairs(changes, &["inode 2 has no name", "inode 2 counts 0 links; it has 3"]).await;
+    is_found_again(&planted, planted.dir).await;
+}
