@@ -13,6 +13,8 @@ use tokio::signal::unix::{SignalKind, signal};
 
 /// How long a row has to end after its servers were killed, before the whole run is given up.
 const GRACE: Duration = Duration::from_secs(60);
+/// How long that what was killed may keep its files from being removed.
+const REMOVAL_LIMIT: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(100);
 
 static STATE: Mutex<State> = Mutex::new(State::new());
@@ -44,8 +46,7 @@ impl State {
         }
         self.kill_servers();
         if let Some(scratch) = &self.scratch {
-            // A mount that can't be detached keeps its directory; there is nobody left to tell.
-            let _ = std::fs::remove_dir_all(scratch);
+            remove(scratch);
         }
     }
 }
@@ -111,6 +112,14 @@ pub(crate) fn kill(pid: u32) {
 pub(crate) fn detach(dir: &Path) {
     // It fails if nothing is mounted there, which is what is wanted.
     let _ = unmount(dir, UnmountFlags::DETACH);
+}
+
+/// Removes a directory in which something may still be written by what is just being killed.
+fn remove(dir: &Path) {
+    let end = Instant::now() + REMOVAL_LIMIT;
+    while std::fs::remove_dir_all(dir).is_err() && dir.exists() && Instant::now() < end {
+        thread::sleep(TICK);
+    }
 }
 
 fn watch_deadline() {

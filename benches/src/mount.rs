@@ -11,10 +11,23 @@ use stoa_tests::command::until;
 
 /// How long it may take until a mount answers.
 const MOUNT_LIMIT: Duration = Duration::from_secs(60);
+/// How long a mount may be busy when nobody uses it any more.
+const LET_GO_LIMIT: Duration = Duration::from_secs(10);
 /// How long a server may go on after its unmount.
 const END_LIMIT: Duration = Duration::from_secs(120);
 
-/// Dropping it detaches the directory and kills the process.
+/// A directory that is served until it is unmounted.
+pub(crate) trait Mounted {
+    fn dir(&self) -> &Path;
+
+    /// The processes that serve it.
+    fn pids(&self) -> Vec<u32>;
+
+    /// Unmounts, and waits for the processes to end.
+    fn unmount(self: Box<Self>) -> Result<()>;
+}
+
+/// A FUSE mount of one process. Dropping it detaches the directory and kills the process.
 #[derive(Debug)]
 pub(crate) struct Mount {
     dir: PathBuf,
@@ -32,25 +45,27 @@ impl Mount {
         })?;
         Ok(mount)
     }
+}
 
-    pub(crate) fn pid(&self) -> u32 {
-        self.server.pid()
-    }
-
-    pub(crate) fn dir(&self) -> &Path {
+impl Mounted for Mount {
+    fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// Unmounts, and waits for the server to end.
-    pub(crate) fn unmount(mut self) -> Result<()> {
-        // A program that was just waited for may still be on its way out.
-        until(
-            "the mount is let go",
-            Duration::from_secs(10),
-            || Ok(unmount(&self.dir, UnmountFlags::empty()).is_ok()),
-        )?;
+    fn pids(&self) -> Vec<u32> {
+        vec![self.server.pid()]
+    }
+
+    fn unmount(mut self: Box<Self>) -> Result<()> {
+        let_go(&self.dir)?;
         self.server.expect_end(END_LIMIT)
     }
+}
+
+/// Unmounts what is mounted on `dir`.
+pub(crate) fn let_go(dir: &Path) -> Result<()> {
+    // A program that was just waited for may still be on its way out.
+    until("the mount is let go", LET_GO_LIMIT, || Ok(unmount(dir, UnmountFlags::empty()).is_ok()))
 }
 
 impl Drop for Mount {

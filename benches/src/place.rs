@@ -1,6 +1,6 @@
 //! The directory that a row works in.
 
-use crate::mount::Mount;
+use crate::mount::Mounted;
 use crate::systems::Recipe;
 use anyhow::{Context, Result};
 use std::fs::{self, File};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// A directory, and the mount on it, unless it belongs to the local file system.
 pub(crate) struct Place {
-    mount: Option<Mount>,
+    mount: Option<Box<dyn Mounted>>,
     recipe: Option<Box<dyn Recipe>>,
     dir: PathBuf,
     log: PathBuf,
@@ -26,7 +26,7 @@ impl Place {
 
     fn mount(&mut self) -> Result<()> {
         if let Some(recipe) = &self.recipe {
-            self.mount = Some(Mount::start(&mut recipe.serve(&self.dir)?, &self.dir, &self.log)?);
+            self.mount = Some(recipe.mount(&self.dir, &self.log)?);
         }
         Ok(())
     }
@@ -41,7 +41,7 @@ impl Place {
 
     /// The processes that serve it.
     pub(crate) fn pids(&self) -> Vec<u32> {
-        self.mount.iter().map(Mount::pid).collect()
+        self.mount.as_ref().map(|mount| mount.pids()).unwrap_or_default()
     }
 
     /// Whether each file is one object, of the same name.
@@ -52,7 +52,7 @@ impl Place {
     /// Returns when everything written so far is durable.
     pub(crate) fn make_durable(&self) -> Result<()> {
         match (&self.recipe, &self.mount) {
-            (Some(recipe), Some(mount)) => recipe.make_durable(mount),
+            (Some(recipe), Some(mount)) => recipe.make_durable(mount.as_ref()),
             _ => {
                 let dir = File::open(&self.dir)?;
                 Ok(rustix::fs::syncfs(dir)?)

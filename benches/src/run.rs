@@ -39,7 +39,14 @@ pub(crate) fn table(options: &Options, way: Way, data: &Data, scratch: &Path) ->
                 let outcome = Job { scenario, system, way, data, wanted: &wanted, options }.run(scratch)?;
                 let failed = outcome.failure.as_deref().map_or(String::new(), |why| format!(": {why}"));
                 let took = started.elapsed().as_secs_f64();
-                note(&format!("run {run}/{}, {}, {}: {took:.1} s{failed}", options.runs, scenario.name, system.name()));
+                let seconds = outcome.figures.iter().map(|(row, figure)| format!(", {row} {:.3}", figure.seconds));
+                let seconds: String = seconds.collect();
+                note(&format!(
+                    "run {run}/{}, {}, {}: {took:.1} s{seconds}{failed}",
+                    options.runs,
+                    scenario.name,
+                    system.name()
+                ));
                 table.add(system, scenario, outcome.figures, outcome.failure);
             }
         }

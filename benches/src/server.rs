@@ -2,11 +2,12 @@
 
 use crate::guard;
 use anyhow::{Context, Result, bail};
+use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Duration;
 use stoa_tests::command::{self, tail};
 
@@ -69,6 +70,13 @@ impl Server {
             Some(status) => bail!("ended: {status}\n{}", self.last_words()),
             None => bail!("did not end within {} s of its unmount", limit.as_secs()),
         }
+    }
+
+    /// Asks it to end, and waits until it does; None if that takes longer than `limit`.
+    pub(crate) fn terminate(&mut self, limit: Duration) -> Result<Option<ExitStatus>> {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).context("a pid")?;
+        kill_process(pid, Signal::TERM)?;
+        command::wait(&mut self.child, limit)
     }
 
     pub(crate) fn last_words(&self) -> String {

@@ -5,6 +5,7 @@ mod raw;
 mod rclone;
 mod s3fs;
 mod stoa;
+mod zerofs;
 
 pub(crate) use floor::serve as serve_floor;
 pub(crate) use raw::{
@@ -12,7 +13,7 @@ pub(crate) use raw::{
     work as raw_requests,
 };
 
-use crate::mount::Mount;
+use crate::mount::{Mount, Mounted};
 use crate::store::Store;
 use anyhow::Result;
 use clap::ValueEnum;
@@ -37,6 +38,8 @@ pub(crate) enum System {
     S3fs,
     /// rclone mount, from Debian
     Rclone,
+    /// ZeroFS as a block device (nbdfuse, loop) with ext4 on it
+    Zerofs,
 }
 
 impl System {
@@ -48,6 +51,7 @@ impl System {
             Self::Floor => "FUSE floor",
             Self::S3fs => "s3fs",
             Self::Rclone => "rclone",
+            Self::Zerofs => "ZeroFS (NBD, ext4)",
         }
     }
 
@@ -68,6 +72,7 @@ impl System {
             (Self::Stoa, Some(store)) => Some(Box::new(stoa::Stoa::format(store, scratch)?)),
             (Self::S3fs, Some(store)) => Some(Box::new(s3fs::S3fs::new(store, scratch)?)),
             (Self::Rclone, Some(store)) => Some(Box::new(rclone::Rclone::new(store, scratch)?)),
+            (Self::Zerofs, Some(store)) => Some(Box::new(zerofs::Zerofs::new(store, scratch)?)),
             _ => None,
         })
     }
@@ -78,8 +83,13 @@ pub(crate) trait Recipe: Sync {
     /// The command that serves `dir` until that is unmounted.
     fn serve(&self, dir: &Path) -> Result<Command>;
 
+    /// Mounts it on `dir`.
+    fn mount(&self, dir: &Path, log: &Path) -> Result<Box<dyn Mounted>> {
+        Ok(Box::new(Mount::start(&mut self.serve(dir)?, dir, log)?))
+    }
+
     /// Returns when everything written through `mount` is in the store, which may have to be asked for.
-    fn make_durable(&self, mount: &Mount) -> Result<()> {
+    fn make_durable(&self, mount: &dyn Mounted) -> Result<()> {
         write_back(mount.dir())
     }
 

@@ -14,5 +14,6 @@ pub(crate) fn run() -> Result<()> {
 
 /// Installs what Stoa is measured beside. Only for the bench.
 pub(crate) fn peers() -> Result<()> {
-    debian::install_peers()
+    debian::install_peers()?;
+    programs::install_peers()
 }

@@ -1,7 +1,7 @@
 //! rclone mount, with the settings that its manual has for programs that expect a disk.
 
 use super::{Recipe, empty, write_back};
-use crate::mount::Mount;
+use crate::mount::Mounted;
 use crate::server::program;
 use crate::store::{BUCKET, REGION, Store};
 use anyhow::{Context, Result};
@@ -65,21 +65,21 @@ impl Recipe for Rclone {
         // rclone has a transport of its own, and refuses to start with this.
         command.env_remove("AWS_CA_BUNDLE");
         command.args(["mount", &format!(":s3:{BUCKET}")]).arg(dir);
-        // Files that are written are kept on disk whole, and uploaded as soon as they are closed, 8 at once, in parts of
-        // 16 MiB: as Stoa's segments.
-        command.args(["--vfs-cache-mode", "writes", "--vfs-write-back", "0s", "--transfers", "8"]);
+        // Files that are written are kept on disk whole, and uploaded soon after they are closed, 8 at once, in parts of
+        // 16 MiB: as Stoa's segments. With no delay at all, close would upload, and what failed once is not tried again.
+        command.args(["--vfs-cache-mode", "writes", "--vfs-write-back", "10ms", "--transfers", "8"]);
         command.args(["--s3-chunk-size", "16M", "--s3-upload-cutoff", "16M", "--s3-upload-concurrency", "8"]);
         // Nobody else writes: names and attributes stay valid, and need no request of their own for each file.
         command.args(["--dir-cache-time", "1h", "--attr-timeout", "1h", "--poll-interval", "0"]);
         // So that programs can be run.
         command.args(["--file-perms", "0777"]);
-        command.args(["--use-server-modtime", "--s3-no-check-bucket", "--s3-no-head"]);
+        command.args(["--use-server-modtime", "--s3-no-check-bucket"]);
         command.args(["--buffer-size", "32M", "--rc", "--rc-no-auth", "--rc-addr", &self.control.to_string()]);
         command.arg("--cache-dir").arg(&self.cache);
         Ok(command)
     }
 
-    fn make_durable(&self, mount: &Mount) -> Result<()> {
+    fn make_durable(&self, mount: &dyn Mounted) -> Result<()> {
         write_back(mount.dir())?;
         while self.is_dirty()? {
             thread::sleep(POLL_EVERY);
@@ -109,8 +109,9 @@ fn notes_dirt(dir: &Path) -> Result<bool> {
         let dirty = if entry.file_type()?.is_dir() {
             notes_dirt(&entry.path())?
         } else {
+            // Half a note, read while it is written, says neither.
             let note = if_there(fs::read_to_string(entry.path()))?;
-            note.is_some_and(|note| note.contains("\"Dirty\": true"))
+            note.is_some_and(|note| !note.contains("\"Dirty\": false"))
         };
         if dirty {
             return Ok(true);

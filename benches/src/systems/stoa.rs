@@ -1,7 +1,7 @@
 //! The release binary, with its default settings.
 
 use super::Recipe;
-use crate::mount::Mount;
+use crate::mount::Mounted;
 use crate::server::program;
 use crate::store::{BUCKET, REGION, Store};
 use anyhow::{Context, Result, bail};
@@ -50,8 +50,9 @@ impl Recipe for Stoa {
     }
 
     /// Asks as `stoa umount` does before it unmounts. sync(2) does not reach FUSE servers, so there is no call for it.
-    fn make_durable(&self, mount: &Mount) -> Result<()> {
-        let mut socket = UnixStream::connect(self.runtime_dir.join(format!("{}.sock", mount.pid())))?;
+    fn make_durable(&self, mount: &dyn Mounted) -> Result<()> {
+        let pid = mount.pids().first().copied().context("no mount")?;
+        let mut socket = UnixStream::connect(self.runtime_dir.join(format!("{pid}.sock")))?;
         socket.write_all(b"{\"op\":\"sync\"}\n")?;
         for line in BufReader::new(socket).lines() {
             let line = line?;

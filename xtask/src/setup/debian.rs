@@ -25,7 +25,12 @@ const PACKAGES: [(&str, &str); 16] = [
 ];
 
 /// What only the bench needs: what Stoa is measured beside.
-const PEERS: [(&str, &str); 2] = [("s3fs", "a peer"), ("rclone", "a peer")];
+const PEERS: [(&str, &str); 4] = [
+    ("s3fs", "a peer"),
+    ("rclone", "a peer"),
+    ("libnbd-bin", "nbdfuse, to mount ZeroFS"),
+    ("e2fsprogs", "mkfs.ext4, to mount ZeroFS"),
+];
 
 /// Installs what tests need.
 pub(crate) fn install() -> Result<()> {

@@ -11,9 +11,22 @@ const CRATES: [(&str, &str); 3] = [("pjdfstest", "0.2.2"), ("fsx", fsx::VERSION)
 /// An S3 server, if there is a Go toolchain to build it with.
 const VERSITYGW: &str = "github.com/versity/versitygw/cmd/versitygw@v1.8.0";
 
-/// Installs what is missing.
+/// What Stoa is measured beside, and takes long to build.
+const PEERS: [(&str, &str); 1] = [("zerofs", "0.19.1")];
+
+/// Installs what tests need.
 pub(crate) fn install() -> Result<()> {
-    for (name, version) in CRATES {
+    install_crates(&CRATES)?;
+    versitygw()
+}
+
+/// Installs what the bench compares with.
+pub(crate) fn install_peers() -> Result<()> {
+    install_crates(&PEERS)
+}
+
+fn install_crates(crates: &[(&str, &str)]) -> Result<()> {
+    for &(name, version) in crates {
         let mended = name == "fsx";
         // Quick and silent when this version is there already: cargo keeps a list in the root.
         let listed = shell::tools().join(".crates.toml");
@@ -37,7 +50,7 @@ pub(crate) fn install() -> Result<()> {
                 .arg(shell::workspace().join("target/tools-build")),
         )?;
     }
-    versitygw()
+    Ok(())
 }
 
 fn versitygw() -> Result<()> {
