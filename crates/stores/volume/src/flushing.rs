@@ -19,26 +19,26 @@ const TOGETHER_BYTES: u64 = 64 << 10;
 impl Volume {
     /// Publishes everything that was written to a file. Durable only after a commit.
     pub(crate) async fn publish_file(&self, file: &Arc<File>) -> Result<()> {
-        let direct = {
+        let (direct, last) = {
             let mut state = file.lock();
             let alone = needs_no_segment(&state);
-            match state.freeze() {
+            let direct = match state.freeze() {
                 Some(frozen) if alone => Some(frozen),
                 Some(frozen) => {
                     self.log.submit(Arc::clone(file), frozen, Home::Namespace);
                     None
                 }
-                None if state.frozen.is_empty() => {
-                    drop(state);
-                    self.files.cleaned(file);
-                    return Ok(());
-                }
                 None => None,
-            }
+            };
+            (direct, state.frozen.back().cloned())
+        };
+        let Some(last) = last else {
+            self.files.cleaned(file);
+            return Ok(());
         };
         let Some(frozen) = direct else {
             self.log.drain().await?;
-            return self.log.settle(file).await;
+            return self.log.settle(file, &last).await;
         };
         // As a task: the layer is in the file's list already, so its publication must not be abandoned halfway.
         let (log, file) = (Arc::clone(&self.log), Arc::clone(file));
@@ -64,26 +64,26 @@ impl Volume {
         let home = if small_bytes > TOGETHER_BYTES { Home::Segment } else { Home::Namespace };
         let mut waiting = Vec::new();
         for file in files {
-            let alone = {
+            let (alone, last) = {
                 let mut state = file.lock();
                 let alone = home == Home::Namespace && needs_no_segment(&state);
                 if !alone && let Some(frozen) = state.freeze() {
                     self.log.submit(Arc::clone(&file), frozen, home);
                 }
-                alone
+                (alone, state.frozen.back().cloned())
             };
-            if alone {
-                self.publish_file(&file).await?;
-            } else {
-                waiting.push(file);
+            match last {
+                _ if alone => self.publish_file(&file).await?,
+                Some(last) => waiting.push((file, last)),
+                None => self.files.cleaned(&file),
             }
         }
         if waiting.is_empty() {
             return Ok(());
         }
         self.log.drain().await?;
-        for file in waiting {
-            self.log.settle(&file).await?;
+        for (file, last) in waiting {
+            self.log.settle(&file, &last).await?;
         }
         Ok(())
     }

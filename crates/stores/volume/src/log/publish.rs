@@ -81,16 +81,16 @@ impl Log {
         Ok(())
     }
 
-    /// Returns once every layer of a file that is frozen now is published.
+    /// Returns once `last`, and with it every layer of the file before it, is published. It must have been submitted before a
+    /// drain: a layer that came later stays in the segment being filled, and nobody else may have that sent.
     ///
     /// # Errors
     /// When the right to write is lost.
-    pub(crate) async fn settle(&self, file: &File) -> Result<()> {
-        let Some(last) = file.lock().frozen.back().cloned() else { return Ok(()) };
+    pub(crate) async fn settle(&self, file: &File, last: &Arc<Frozen>) -> Result<()> {
         let mut failed = self.failed.subscribe();
         loop {
             let change = file.published.notified();
-            if !file.lock().frozen.iter().any(|frozen| Arc::ptr_eq(frozen, &last)) {
+            if !file.lock().frozen.iter().any(|frozen| Arc::ptr_eq(frozen, last)) {
                 return Ok(());
             }
             tokio::select! {
