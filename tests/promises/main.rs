@@ -21,3 +21,4 @@ mod p18_tmpfile;
 mod p19_statfs;
 mod p20_mount_helper;
 mod p21_idle_is_silent;
+mod p22_memory_ceiling;

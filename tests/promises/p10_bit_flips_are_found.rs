@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use stoa_tests::command::until;
 use stoa_tests::{Fsck, Place, Setup, content, in_place, scale, tree};
 
-/// What lies beside the data, and is under a checksum or only says who has the volume open.
-// Not `meta/manifest` and `volume.json`: nothing checks what they say. They belong here as soon as something does.
-const NAMESPACE: [&str; 4] = ["meta/compacted", "meta/compactions", "meta/wal", "owners"];
+/// What lies beside the data: folders, and an object. All is under a checksum, or only says who has the volume open.
+const NAMESPACE: [&str; 6] =
+    ["meta/compacted", "meta/compactions", "meta/manifest", "meta/wal", "owners", "volume.json"];
 
 const FILES: u64 = 3;
 const LEN: usize = 3 << 20;
@@ -151,8 +151,10 @@ type Survey = BTreeMap<PathBuf, tree::Node>;
 fn namespace(place: &mut Place) -> Result<Vec<PathBuf>> {
     let root = place.scratch().join("store");
     let mut found = Vec::new();
-    for folder in NAMESPACE {
-        for path in place.store()?.objects(folder)? {
+    for name in NAMESPACE {
+        let path = root.join(name);
+        let paths = if path.is_dir() { place.store()?.objects(name)? } else { vec![path] };
+        for path in paths {
             if path.metadata()?.len() > 0 {
                 found.push(path.strip_prefix(&root)?.to_owned());
             }

@@ -20,6 +20,7 @@ mod store;
 use std::process::ExitCode;
 
 /// A request takes dozens of small allocations, many given back by another thread: what the system's allocator is slow at.
+/// Without huge pages: one is resident whole for as long as anything in it is in use, and `--memory` would be exceeded by them.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

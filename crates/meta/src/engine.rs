@@ -21,6 +21,7 @@ mod read;
 mod readdir;
 mod refusals;
 mod rename;
+mod sealed;
 mod segments;
 mod shift;
 #[cfg(any(test, feature = "testing"))]

@@ -5,6 +5,7 @@
 
 use super::limits::Limits;
 use super::refusals::Refusals;
+use super::sealed::{Damaged, Sealed};
 use crate::record::Key;
 use crate::{Error, Result};
 use bytes::Bytes;
@@ -55,14 +56,14 @@ impl Kv {
         let cache =
             MokaCache::new_with_opts(MokaCacheOptions { max_capacity: cache_bytes, ..MokaCacheOptions::default() });
         let refusals = Arc::<Refusals>::default();
-        let db = Db::builder(Path::from(FOLDER), refusals.watch(Arc::clone(&store)))
+        let db = Db::builder(Path::from(FOLDER), Sealed::new(refusals.watch(Arc::clone(&store))))
             .with_settings(settings)
             .with_db_cache(Arc::new(cache), 0)
             .build()
             .await
             .map_err(translate)?;
         // Not watched: care that is refused keeps no commit waiting by itself, and may give up without ever being accepted.
-        let admin = AdminBuilder::new(Path::from(FOLDER), store).build();
+        let admin = AdminBuilder::new(Path::from(FOLDER), Sealed::new(store)).build();
         Ok(Self { db, admin, refusals })
     }
 
@@ -168,9 +169,17 @@ impl std::fmt::Debug for Kv {
 
 /// Says what an error of SlateDB means here.
 pub(super) fn translate(error: slatedb::Error) -> Error {
+    if let Some(damaged) = damaged(&error) {
+        return Error::Corrupt(damaged.to_string());
+    }
     match error.kind() {
         ErrorKind::Closed(CloseReason::Fenced) => Error::Fenced,
         ErrorKind::Data => Error::Corrupt(error.to_string()),
         _ => Error::Engine(error.to_string()),
     }
+}
+
+/// The object whose damage is behind an error, if that is what happened.
+fn damaged<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a Damaged> {
+    std::iter::successors(Some(error), |error| error.source()).find_map(|error| error.downcast_ref())
 }

@@ -1,5 +1,7 @@
 //! Where things are in the bucket: FORMAT.md, "Objects".
 
+mod sealed;
+
 use crate::{Error, FormatOptions, Result, VolumeInfo};
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions};
@@ -63,7 +65,8 @@ impl VolumeFile {
 
     /// Writes it, unless there is one.
     pub(crate) async fn create(&self, store: &dyn ObjectStore) -> Result<()> {
-        let text = serde_json::to_vec_pretty(self).map_err(|error| Error::Io(error.to_string()))?;
+        let text = serde_json::to_string_pretty(self).map_err(|error| Error::Io(error.to_string()))?;
+        let text = sealed::seal(&text).ok_or_else(|| Error::Io("volume.json would not be a JSON object".into()))?;
         let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
         match store.put_opts(&Path::from(VOLUME_FILE), text.into(), options).await {
             Ok(_) => Ok(()),
@@ -82,16 +85,18 @@ impl VolumeFile {
             Err(object_store::Error::NotFound { .. }) => return Err(Error::NotAVolume(store.to_string())),
             Err(error) => return Err(Error::store("read volume.json", &error)),
         };
+        let text = sealed::unseal(&text)
+            .ok_or_else(|| Error::Corrupt("volume.json is not as `stoa format` wrote it: its checksum is wrong".into()))?;
         // The version first: a newer format may have other fields.
         #[derive(Deserialize)]
         struct Version {
             format_version: u32,
         }
         let broken = |error: serde_json::Error| Error::Corrupt(format!("volume.json: {error}"));
-        let Version { format_version: found } = serde_json::from_slice(&text).map_err(broken)?;
+        let Version { format_version: found } = serde_json::from_str(text).map_err(broken)?;
         if found > FORMAT_VERSION {
             return Err(Error::Newer { found, supported: FORMAT_VERSION });
         }
-        serde_json::from_slice(&text).map_err(broken)
+        serde_json::from_str(text).map_err(broken)
     }
 }

@@ -1,0 +1,58 @@
+use super::*;
+use object_store::ObjectStoreExt;
+use object_store::memory::InMemory;
+
+#[tokio::test]
+async fn what_was_written_is_read_and_nothing_else() {
+    let inner = Arc::new(InMemory::new());
+    let store = Sealed::new(inner.clone());
+    let path = Path::from("meta/manifest/1.manifest");
+    for content in ["", "tables"] {
+        store.put(&path, content.into()).await.unwrap();
+        let found = store.get(&path).await.unwrap();
+        assert_eq!(found.meta.size, content.len() as u64);
+        assert_eq!(found.bytes().await.unwrap(), content);
+        assert_eq!(store.head(&path).await.unwrap().size, content.len() as u64);
+    }
+    let stored = inner.get(&path).await.unwrap().bytes().await.unwrap();
+    for bit in 0..8 * stored.len() {
+        let mut flipped = stored.to_vec();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        inner.put(&path, flipped.into()).await.unwrap();
+        is_damaged(&store, &path).await;
+    }
+    for len in 0..stored.len() {
+        inner.put(&path, stored.slice(..len).into()).await.unwrap();
+        is_damaged(&store, &path).await;
+    }
+    // One object in the place of another.
+    let other = Path::from("meta/manifest/2.manifest");
+    inner.put(&other, stored.into()).await.unwrap();
+    is_damaged(&store, &other).await;
+}
+
+async fn is_damaged(store: &Arc<dyn ObjectStore>, path: &Path) {
+    let error = store.get(path).await.unwrap_err();
+    assert!(error.to_string().contains(path.as_ref()), "{error}");
+    assert!(NonRetryable::find(&error).is_some(), "{error}");
+}
+
+#[tokio::test]
+async fn tables_are_left_alone() {
+    let inner = Arc::new(InMemory::new());
+    let store = Sealed::new(inner.clone());
+    let path = Path::from("meta/compacted/1.sst");
+    store.put(&path, "blocks".into()).await.unwrap();
+    assert_eq!(inner.get(&path).await.unwrap().bytes().await.unwrap(), "blocks");
+    assert_eq!(store.get_range(&path, 1..3).await.unwrap(), "lo");
+}
+
+#[tokio::test]
+async fn a_part_of_a_sealed_object_is_refused() {
+    let store = Sealed::new(Arc::new(InMemory::new()));
+    let path = Path::from("meta/manifest/1.manifest");
+    store.put(&path, "tables".into()).await.unwrap();
+    for error in [store.get_range(&path, 0..2).await.unwrap_err(), store.put_multipart(&path).await.unwrap_err()] {
+        assert!(matches!(error, object_store::Error::NotSupported { .. }), "{error}");
+    }
+}
