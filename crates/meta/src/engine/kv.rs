@@ -5,7 +5,7 @@
 
 use super::limits::Limits;
 use super::refusals::Refusals;
-use super::sealed::{Damaged, Sealed};
+use super::sealed::{Damaged, sealed};
 use crate::record::Key;
 use crate::{Error, Result};
 use bytes::Bytes;
@@ -56,14 +56,14 @@ impl Kv {
         let cache =
             MokaCache::new_with_opts(MokaCacheOptions { max_capacity: cache_bytes, ..MokaCacheOptions::default() });
         let refusals = Arc::<Refusals>::default();
-        let db = Db::builder(Path::from(FOLDER), Sealed::new(refusals.watch(Arc::clone(&store))))
+        let db = Db::builder(Path::from(FOLDER), sealed(refusals.watch(Arc::clone(&store))))
             .with_settings(settings)
             .with_db_cache(Arc::new(cache), 0)
             .build()
             .await
             .map_err(translate)?;
         // Not watched: care that is refused keeps no commit waiting by itself, and may give up without ever being accepted.
-        let admin = AdminBuilder::new(Path::from(FOLDER), Sealed::new(store)).build();
+        let admin = AdminBuilder::new(Path::from(FOLDER), sealed(store)).build();
         Ok(Self { db, admin, refusals })
     }
 

@@ -29,12 +29,11 @@ pub(super) struct Damaged(Path);
 
 /// A store whose small objects carry a checksum.
 #[derive(Debug)]
-pub(super) struct Sealed(Arc<dyn ObjectStore>);
+struct Sealed(Arc<dyn ObjectStore>);
 
-impl Sealed {
-    pub(super) fn new(inner: Arc<dyn ObjectStore>) -> Arc<dyn ObjectStore> {
-        Arc::new(Self(inner))
-    }
+/// `store`, with a checksum on what needs one.
+pub(super) fn sealed(store: Arc<dyn ObjectStore>) -> Arc<dyn ObjectStore> {
+    Arc::new(Sealed(store))
 }
 
 fn is_sealed(location: &Path) -> bool {

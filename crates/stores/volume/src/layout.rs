@@ -85,8 +85,9 @@ impl VolumeFile {
             Err(object_store::Error::NotFound { .. }) => return Err(Error::NotAVolume(store.to_string())),
             Err(error) => return Err(Error::store("read volume.json", &error)),
         };
-        let text = sealed::unseal(&text)
-            .ok_or_else(|| Error::Corrupt("volume.json is not as `stoa format` wrote it: its checksum is wrong".into()))?;
+        let text = sealed::unseal(&text).ok_or_else(|| {
+            Error::Corrupt("volume.json is not as `stoa format` wrote it: its checksum is wrong".into())
+        })?;
         // The version first: a newer format may have other fields.
         #[derive(Deserialize)]
         struct Version {

@@ -5,7 +5,7 @@ use object_store::memory::InMemory;
 #[tokio::test]
 async fn what_was_written_is_read_and_nothing_else() {
     let inner = Arc::new(InMemory::new());
-    let store = Sealed::new(inner.clone());
+    let store = sealed(inner.clone());
     let path = Path::from("meta/manifest/1.manifest");
     for content in ["", "tables"] {
         store.put(&path, content.into()).await.unwrap();
@@ -40,7 +40,7 @@ async fn is_damaged(store: &Arc<dyn ObjectStore>, path: &Path) {
 #[tokio::test]
 async fn tables_are_left_alone() {
     let inner = Arc::new(InMemory::new());
-    let store = Sealed::new(inner.clone());
+    let store = sealed(inner.clone());
     let path = Path::from("meta/compacted/1.sst");
     store.put(&path, "blocks".into()).await.unwrap();
     assert_eq!(inner.get(&path).await.unwrap().bytes().await.unwrap(), "blocks");
@@ -49,7 +49,7 @@ async fn tables_are_left_alone() {
 
 #[tokio::test]
 async fn a_part_of_a_sealed_object_is_refused() {
-    let store = Sealed::new(Arc::new(InMemory::new()));
+    let store = sealed(Arc::new(InMemory::new()));
     let path = Path::from("meta/manifest/1.manifest");
     store.put(&path, "tables".into()).await.unwrap();
     for error in [store.get_range(&path, 0..2).await.unwrap_err(), store.put_multipart(&path).await.unwrap_err()] {

@@ -33,7 +33,7 @@ mod tests {
     #[test]
     fn the_checksum_is_the_last_field() {
         let sealed = seal(TEXT).unwrap();
-        assert_eq!(sealed, "{\n  \"format_version\": 1,\n  \"checksum\": \"0000000000000000\"\n}\n");
+        assert_eq!(sealed, "{\n  \"format_version\": 1,\n  \"checksum\": \"781ff25871187682\"\n}\n");
         assert_eq!(unseal(sealed.as_bytes()), Some(&*sealed));
     }
 
