@@ -6,6 +6,7 @@
 //! than the records.
 
 mod attrs;
+mod chunked;
 mod commit;
 mod extents;
 mod fix;

@@ -3,6 +3,7 @@
 //! SlateDB polls, flushes, compacts and collects on timers of its own; an idle volume must not touch the store, so all of them are
 //! off, and [`Kv::flush`] and [`super::upkeep`] do that work when there is some.
 
+use super::chunked::chunked;
 use super::limits::Limits;
 use super::refusals::Refusals;
 use super::sealed::{Damaged, sealed};
@@ -53,10 +54,12 @@ impl Kv {
             garbage_collector_options: None,
             ..Settings::default()
         };
-        let cache =
-            MokaCache::new_with_opts(MokaCacheOptions { max_capacity: cache_bytes, ..MokaCacheOptions::default() });
+        // Half for blocks that were used, half for what lies beside them.
+        let max_capacity = cache_bytes / 2;
+        let cache = MokaCache::new_with_opts(MokaCacheOptions { max_capacity, ..MokaCacheOptions::default() });
         let refusals = Arc::<Refusals>::default();
-        let db = Db::builder(Path::from(FOLDER), sealed(refusals.watch(Arc::clone(&store))))
+        let watched = refusals.watch(Arc::clone(&store));
+        let db = Db::builder(Path::from(FOLDER), sealed(chunked(watched, cache_bytes - max_capacity)))
             .with_settings(settings)
             .with_db_cache(Arc::new(cache), 0)
             .build()
