@@ -1,5 +1,6 @@
 //! The promises of SEMANTICS.md, one file each, under the promise's number.
 
+mod observability;
 mod p01_fsync_is_durable;
 mod p02_namespace_is_a_prefix;
 mod p03_unmount_loses_nothing;

@@ -17,6 +17,7 @@ Examples:
   stoa format s3://bucket/volume           make a volume in a bucket
   stoa mount s3://bucket/volume /mnt       mount it, here or on any other machine
   stoa status                              what is mounted, and what is not in the store yet
+  stoa stats /mnt                          what it does, line by line; `stoa profile /mnt`: what it spends its time on
   stoa umount /mnt                         make everything durable, unmount, wait for the end
   stoa fsck s3://bucket/volume --data      read and verify every byte
 
@@ -47,6 +48,8 @@ pub(crate) enum Command {
     Mount(Box<Mount>),
     Umount(Umount),
     Status(Status),
+    Stats(Stats),
+    Profile(Profile),
     Info(Info),
     Fsck(Fsck),
     Gc(Gc),
@@ -162,6 +165,61 @@ pub(crate) struct Status {
     /// A mounted directory or its store; all mounts if not given
     #[arg(value_name = "DIR|STORE", value_hint = ValueHint::AnyPath)]
     pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) report: Report,
+}
+
+/// Show what a mount does, live: one line per interval, like vmstat
+///
+/// The first line holds averages since the mount began (memory: as it is now), every further
+/// one the interval before it. Columns, per second but for the last four:
+///
+///   ops             operations that programs asked of the mount
+///   read, write     bytes they read and wrote, but for what the kernel had cached
+///   get, put        requests to the store, repeated ones too (put: also parts of uploads)
+///   other           all other requests: list, head, delete, ...
+///   recv, sent      bytes of objects from and to the store
+///   hit             share of the reads of stored data that found it in the cache
+///   dirty           bytes that programs wrote and that are not in the store yet
+///   cache           bytes cached in memory
+///   memory          memory of the process behind the mount
+///
+/// K, M, G are powers of 1024 for bytes, of 1000 for counts. It ends with the mount, with ^C, or
+/// after --count lines.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Stats {
+    /// A mounted directory or its store
+    #[arg(value_name = "DIR|STORE", value_hint = ValueHint::AnyPath)]
+    pub(crate) target: String,
+    /// Time between two lines
+    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = duration)]
+    pub(crate) interval: Duration,
+    /// End after so many lines, the first included
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) count: Option<u64>,
+    /// Print one JSON object a line: plain numbers, bytes, and rates per second
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Show which operations a mount spends its time on, and how long they take
+///
+/// Operations are named as the kernel's FUSE protocol does: lookup (a name), getattr (stat), open, read, write, flush
+/// (close), fsync, release, ... Each time is from having read the request to answering it, waiting for the store included.
+/// What the kernel answers from its own cache never comes here. Several run at once, so that the total of a kind may
+/// exceed the time that has passed.
+///
+/// p50, p90 and p99 are the times that 50, 90 and 99 per cent did not exceed, at most 25 % too long. An error is any answer
+/// that is one, also "no such file" to a lookup.
+#[derive(Debug, Args)]
+pub(crate) struct Profile {
+    /// A mounted directory or its store
+    #[arg(value_name = "DIR|STORE", value_hint = ValueHint::AnyPath)]
+    pub(crate) target: String,
+    /// Measure for so long (or until ^C), instead of showing everything since the mount began
+    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+    pub(crate) length: Option<Duration>,
     #[command(flatten)]
     pub(crate) report: Report,
 }

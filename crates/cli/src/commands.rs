@@ -7,6 +7,8 @@ mod generate;
 mod info;
 mod mount;
 mod offline;
+mod profile;
+mod stats;
 mod status;
 mod target;
 mod umount;
@@ -28,6 +30,8 @@ pub(crate) fn run(cli: Cli) -> Outcome<ExitCode> {
         Command::Mount(args) => mount::run(*args).map(done),
         Command::Umount(args) => umount::run(&args).map(done),
         Command::Status(args) => status::run(&args).map(done),
+        Command::Stats(args) => stats::run(&args).map(done),
+        Command::Profile(args) => profile::run(&args).map(done),
         Command::Info(args) => info::run(&args).map(done),
         Command::Fsck(args) => fsck::run(&args),
         Command::Gc(args) => gc::run(&args).map(done),

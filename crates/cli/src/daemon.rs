@@ -1,6 +1,7 @@
 //! The process behind a mount: it opens the volume, serves it, and closes it when it is unmounted.
 
 mod announce;
+mod count;
 mod fork;
 mod health;
 pub(crate) mod log;

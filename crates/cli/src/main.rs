@@ -10,6 +10,7 @@ mod control;
 mod daemon;
 mod failure;
 mod invocation;
+mod metrics;
 mod mount_options;
 mod mounts;
 mod output;

@@ -6,7 +6,7 @@ mod units;
 
 pub(crate) use progress::Meter;
 pub(crate) use table::Table;
-pub(crate) use units::{bytes, count, plural};
+pub(crate) use units::{bytes, count, plural, short, time};
 
 use crate::failure::Failure;
 use serde::Serialize;
@@ -15,6 +15,18 @@ use std::io::Write;
 /// Prints a line of the result. A reader that has gone (`| head`) is no error: nobody is left to tell.
 pub(crate) fn line(text: impl std::fmt::Display) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");
+}
+
+/// Prints a line of a result that goes on for as long as somebody reads it; whether somebody does.
+pub(crate) fn live_line(text: impl std::fmt::Display) -> bool {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{text}").and_then(|()| out.flush()).is_ok()
+}
+
+/// How many lines fit on the screen, if stdout is one.
+pub(crate) fn screen_lines() -> Option<usize> {
+    let size = terminal_size::terminal_size_of(std::io::stdout());
+    size.map(|(_, height)| usize::from(height.0))
 }
 
 /// Prints the result as a JSON document.

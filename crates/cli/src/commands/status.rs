@@ -2,10 +2,10 @@
 
 mod view;
 
-use super::target::{self, Target};
+use super::target;
 use crate::args::Status;
 use crate::control::{self, Connection, Record, Request, Wait};
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::{mounts, output};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -28,13 +28,8 @@ pub(crate) fn run(args: &Status) -> Outcome<()> {
 }
 
 fn one(text: &str) -> Outcome<Value> {
-    match target::find(text, None)? {
-        Target::Live(record, socket) => {
-            Connection::open(&record, &socket, &Request::Status, Wait::Briefly)?.result(|_, _, _| {})
-        }
-        Target::Store(place) => Err(Failure::new(format!("{} is not mounted on this host", place.name()))
-            .advise("`stoa status` lists what is; `stoa mount STORE DIR` mounts it")),
-    }
+    let (record, socket) = target::live(text)?;
+    Connection::open(&record, &socket, &Request::Status, Wait::Briefly)?.result(|_, _, _| {})
 }
 
 /// Every mount that has a record, whether it answers or not, and those of the kernel's table that have none.

@@ -38,6 +38,15 @@ pub(super) fn find(text: &str, endpoint: Option<&str>) -> Outcome<Target> {
     })
 }
 
+/// The mount that `text` means.
+pub(super) fn live(text: &str) -> Outcome<(Record, PathBuf)> {
+    match find(text, None)? {
+        Target::Live(record, socket) => Ok((record, socket)),
+        Target::Store(place) => Err(Failure::new(format!("{} is not mounted on this host", place.name()))
+            .advise("`stoa status` lists what is; `stoa mount STORE DIR` mounts it")),
+    }
+}
+
 /// The failure of asking a mount of which there is no record.
 pub(super) fn unasked(dir: &Path, source: &str) -> Failure {
     let dir = dir.display();

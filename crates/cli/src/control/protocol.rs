@@ -16,6 +16,8 @@ pub(crate) const HEARTBEAT_SECS: u64 = 5;
 pub(crate) enum Request {
     /// How are you?
     Status,
+    /// What have you counted? Answered with a `Snapshot`.
+    Metrics,
     /// Make everything durable.
     Sync,
     /// Check the volume.

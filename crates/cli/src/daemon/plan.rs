@@ -86,6 +86,11 @@ impl Plan {
         self.words.allow_other.unwrap_or(control::uid() == 0)
     }
 
+    /// Most bytes of the cache on disk; 0 if there is none.
+    pub(crate) fn cache_disk_bytes_max(&self) -> u64 {
+        self.cache_dir.as_ref().map_or(0, |_| self.cache_bytes_max)
+    }
+
     /// How the volume is opened, by this process.
     pub(crate) fn open_options(&self) -> Outcome<OpenOptions> {
         Ok(OpenOptions {

@@ -10,7 +10,7 @@ use crate::output::Meter;
 use crate::owner;
 use crate::store::volume_failure;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use stoa_fuse::Mount;
 use stoa_objects::Connected;
 use stoa_volume::{FormatOptions, Volume};
@@ -36,14 +36,14 @@ pub(crate) fn run(plan: &Plan, readiness: &Readiness) -> Outcome<()> {
 }
 
 async fn serve(plan: &Plan, readiness: &Readiness) -> Outcome<()> {
-    let mut signals = Signals::listen()?;
+    let (began, mut signals) = (Instant::now(), Signals::listen()?);
     let Opened { volume, store, created } = tokio::select! {
         opened = open(plan, readiness) => opened?,
         () = signals.next() => return Err(interrupted(plan)),
         () = readiness.abandoned() => return Err(interrupted(plan)),
     };
     let record = record(plan)?;
-    let served = Arc::new(Served::new(Arc::clone(&volume), store, record.clone()));
+    let served = Arc::new(Served::new(Arc::clone(&volume), store, record.clone(), plan.cache_disk_bytes_max(), began));
     let mounted = async {
         let control = Control::open(&record, &served)?;
         readiness.stage(&format!("mounting on {}", record.mountpoint));
@@ -59,7 +59,7 @@ async fn serve(plan: &Plan, readiness: &Readiness) -> Outcome<()> {
             return Err(failure);
         }
     };
-    served.enter(Phase::Mounted);
+    served.mounted(Arc::clone(mount.stats()));
     tracing::info!(mountpoint = record.mountpoint, store = record.store, created, "mounted");
     let announcement = Announcement { record, created, allow_other: plan.allow_other() };
     if readiness.ready(&announcement, plan.json) {

@@ -1,13 +1,16 @@
 //! What the process behind a mount answers when it is asked (over its control socket).
 
+use super::count::Counted;
 use super::health::StoreHealth;
 use crate::control::{Answers, Record, Request, Steps};
+use crate::metrics::Snapshot;
 use crate::{mounts, output};
 use serde_json::{Value, json};
 use std::future::Future;
 use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+use stoa_fuse::OpStats;
 use stoa_objects::Connected;
 use stoa_vfs::{Ino, Vfs};
 use stoa_volume::{FsckOptions, Volume};
@@ -50,12 +53,50 @@ pub(super) struct Served {
     store: Connected,
     record: Record,
     phase: watch::Sender<Phase>,
+    door: OnceLock<Arc<OpStats>>,
+    began: Instant,
+    cache_disk_bytes_max: u64,
 }
 
 impl Served {
-    /// `volume` in `store`, mounted as `record` says.
-    pub(super) fn new(volume: Arc<Volume>, store: Connected, record: Record) -> Self {
-        Self { volume, store, record, phase: watch::Sender::new(Phase::Starting) }
+    /// `volume` in `store`, mounted as `record` says, with at most so much cache on disk. Both have counted since `began`.
+    pub(super) fn new(
+        volume: Arc<Volume>,
+        store: Connected,
+        record: Record,
+        cache_disk_bytes_max: u64,
+        began: Instant,
+    ) -> Self {
+        Self {
+            volume,
+            store,
+            record,
+            phase: watch::Sender::new(Phase::Starting),
+            door: OnceLock::new(),
+            began,
+            cache_disk_bytes_max,
+        }
+    }
+
+    /// Is told where the door counts, once there is one.
+    pub(super) fn mounted(&self, door: Arc<OpStats>) {
+        // There is one mount, and it is told once.
+        let _ = self.door.set(door);
+        self.enter(Phase::Mounted);
+    }
+
+    /// What has been counted so far.
+    pub(super) fn snapshot(&self) -> Snapshot {
+        Counted {
+            mountpoint: &self.record.mountpoint,
+            store_name: &self.record.store,
+            age: self.began.elapsed(),
+            door: self.door.get().map(AsRef::as_ref),
+            volume: &self.volume,
+            store: &self.store,
+            disk_bytes_max: self.cache_disk_bytes_max,
+        }
+        .snapshot()
     }
 
     /// Goes on to `phase`.
@@ -150,6 +191,7 @@ impl Answers for Served {
     async fn answer(&self, request: Request, steps: &Steps) -> Result<Value, String> {
         match request {
             Request::Status => self.status(),
+            Request::Metrics => Ok(json!(self.snapshot())),
             Request::Sync => self.telling(steps, self.make_durable()).await,
             Request::ShutdownWait => self.telling(steps, self.closed()).await,
             Request::Fsck { repair: true, .. } => Err(not_while_mounted(&self.record.mountpoint)),

@@ -1,5 +1,7 @@
 //! Numbers as people read them.
 
+use std::time::Duration;
+
 /// `bytes` with a unit: `0 B`, `512 B`, `1.5 KiB`, `12.3 MiB`.
 pub(crate) fn bytes(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -23,6 +25,55 @@ pub(crate) fn bytes(bytes: u64) -> String {
 /// `bytes` in tenths of `unit_bytes`, rounded to the nearest.
 fn tenths(bytes: u64, unit_bytes: u128) -> u128 {
     (u128::from(bytes) * 10 + unit_bytes / 2) / unit_bytes
+}
+
+/// A number in at most five places, for narrow columns: `0`, `999`, `1.5K`, `12.3M`, `1023M`. Steps are of 1024 for bytes.
+pub(crate) fn short(number: u64, step: u64) -> String {
+    let mut unit = 1_u128;
+    for name in ["", "K", "M", "G", "T", "P", "E"] {
+        let tenths = (u128::from(number) * 10 + unit / 2) / unit;
+        let whole = (u128::from(number) + unit / 2) / unit;
+        if whole < u128::from(step) {
+            let shown = if name.is_empty() || tenths >= 1000 {
+                whole.to_string()
+            } else {
+                format!("{}.{}", tenths / 10, tenths % 10)
+            };
+            return format!("{shown}{name}");
+        }
+        unit *= u128::from(step);
+    }
+    // 2^64 is 16 E.
+    number.to_string()
+}
+
+/// A time with three figures: `850 ns`, `1.23 us`, `45.6 ms`, `1.20 s`, `3m 5s`, `2h 5m`.
+pub(crate) fn time(time: Duration) -> String {
+    let nanos = time.as_nanos();
+    let seconds = time.as_secs();
+    match seconds {
+        3600.. => return format!("{}h {}m", seconds / 3600, seconds / 60 % 60),
+        // What would be rounded to 100 s has figures enough.
+        100.. => return format!("{}m {}s", seconds / 60, seconds % 60),
+        _ => {}
+    }
+    if nanos < 1000 {
+        return format!("{nanos} ns");
+    }
+    for (unit, name) in [(1_000_u128, "us"), (1_000_000, "ms"), (1_000_000_000, "s")] {
+        // Rounded first: 9.999 is 10.0 and not 10.00.
+        let hundredths = (nanos * 100 + unit / 2) / unit;
+        if hundredths < 1_000 {
+            return format!("{}.{:02} {name}", hundredths / 100, hundredths % 100);
+        }
+        if hundredths < 9_995 {
+            return format!("{}.{} {name}", (hundredths + 5) / 100, (hundredths + 5) / 10 % 10);
+        }
+        if hundredths < 99_950 {
+            return format!("{} {name}", (hundredths + 50) / 100);
+        }
+    }
+    format!("{seconds} s")
 }
 
 /// A number in groups of three digits.

@@ -20,4 +20,4 @@ mod stats;
 pub use error::{Error, Result};
 pub use mount::{Mount, unmount, write_back};
 pub use options::MountOptions;
-pub use stats::{OpCount, OpStats};
+pub use stats::{OpCount, OpStats, Times};

@@ -1,5 +1,6 @@
 //! The volume: a complete, log-structured POSIX file system in a bucket prefix.
 
+mod caching;
 mod cleaning;
 mod clock;
 mod defragment;
@@ -21,6 +22,7 @@ mod segment;
 mod volume;
 mod writing;
 
+pub use caching::CacheUsage;
 pub use error::{Error, Result};
 pub use options::{FormatOptions, FsckOptions, OpenOptions, Owner};
 pub use report::{ExtentInfo, FileInfo, FsckReport, GcReport, Problem, Progress, Silent, Status, VolumeInfo};

@@ -36,10 +36,14 @@ async fn a_mounted_volume_is_checked_but_not_repaired() {
         read_only: false,
         log: None,
     };
-    let served = Served::new(Arc::clone(&volume), store, record);
+    let served = Served::new(Arc::clone(&volume), store, record, 0, Instant::now());
     let refused = served.answer(Request::Fsck { data: false, repair: true }, &Steps::new().0).await.unwrap_err();
     assert!(refused.contains("unmount it first (`stoa umount /mnt/files`)"), "{refused}");
     let report = served.answer(Request::Fsck { data: false, repair: false }, &Steps::new().0).await.unwrap();
     assert_eq!(report["problems"], json!([]));
+    let counted = served.answer(Request::Metrics, &Steps::new().0).await.unwrap();
+    assert_eq!(counted["mountpoint"], "/mnt/files");
+    assert!(counted["resident_bytes"].as_u64().unwrap() > 1 << 20, "{counted}");
+    assert!(counted["cache"]["memory_bytes_max"].as_u64().unwrap() > 1 << 20, "{counted}");
     volume.close().await.unwrap();
 }

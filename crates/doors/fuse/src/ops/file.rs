@@ -49,6 +49,7 @@ pub(super) fn read(r: &Request<'_>, handle: u64, offset: u64, size: u32) -> Resu
             piece.truncate(room);
             room -= piece.len();
         }
+        session.stats.read(size as usize - room);
         Ok(Answer { payload: Payload::Pieces(pieces), taken: Taken::Nothing })
     })
 }
@@ -65,6 +66,7 @@ pub(super) fn write(r: &Request<'_>, handle: u64, offset: u64, how: u32, data: &
     };
     Request::change(async move {
         session.vfs.write(ino, Handle(handle), offset, data, how).await?;
+        session.stats.written(count);
         Ok(Answer::fixed(reply::count(count)))
     })
 }

@@ -51,7 +51,7 @@ impl Mounted {
 
     /// How often the kernel asked for `op`.
     pub(crate) fn count(&self, op: &str) -> u64 {
-        self.mount.stats().counts().iter().filter(|count| count.op == op).map(|count| count.count).sum()
+        self.mount.stats().counts().iter().filter(|count| count.op == op).map(|count| count.times.count()).sum()
     }
 }
 

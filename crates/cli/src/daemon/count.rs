@@ -1,0 +1,98 @@
+//! What a mount counted, taken together at one moment.
+
+use crate::metrics::{Cache, Operation, Requests, Snapshot, Store};
+use std::fs;
+use std::time::Duration;
+use stoa_fuse::{OpCount, OpStats};
+use stoa_objects::{Connected, Verb};
+use stoa_volume::Volume;
+
+/// Where the counts are.
+#[derive(Debug)]
+pub(super) struct Counted<'a> {
+    pub(super) mountpoint: &'a str,
+    pub(super) store_name: &'a str,
+    pub(super) age: Duration,
+    /// None before it is mounted.
+    pub(super) door: Option<&'a OpStats>,
+    pub(super) volume: &'a Volume,
+    pub(super) store: &'a Connected,
+    /// Most bytes of the cache on disk.
+    pub(super) disk_bytes_max: u64,
+}
+
+impl Counted<'_> {
+    /// All of them.
+    pub(super) fn snapshot(&self) -> Snapshot {
+        let status = self.volume.status();
+        Snapshot {
+            mountpoint: self.mountpoint.to_owned(),
+            store_name: self.store_name.to_owned(),
+            age_ns: nanos(self.age),
+            operations: self.door.map(|door| door.counts().iter().map(operation).collect()).unwrap_or_default(),
+            operations_waiting: self.door.map_or(0, OpStats::in_flight),
+            read_bytes: self.door.map_or(0, OpStats::read_bytes),
+            written_bytes: self.door.map_or(0, OpStats::written_bytes),
+            store: store(self.store),
+            cache: self.cache(),
+            dirty_bytes: status.dirty_bytes,
+            uncommitted_operations: status.uncommitted_operations,
+            uploads_running: status.uploads_running,
+            used_bytes: status.used_bytes,
+            inodes: status.inodes,
+            fenced: status.fenced.is_some(),
+            resident_bytes: resident_bytes().unwrap_or(0),
+            memory_bytes_max: status.memory_bytes_max,
+        }
+    }
+
+    fn cache(&self) -> Cache {
+        let usage = self.volume.cache_usage();
+        Cache {
+            hits: usage.hits,
+            misses: usage.misses,
+            disk_hits: usage.disk_hits,
+            fetched_bytes: usage.fetched_bytes,
+            evictions: usage.evictions,
+            memory_bytes: usage.memory_bytes,
+            memory_bytes_max: usage.memory_bytes_max,
+            disk_bytes: usage.disk_bytes,
+            disk_bytes_max: if usage.disk { self.disk_bytes_max } else { 0 },
+        }
+    }
+}
+
+fn operation(counted: &OpCount) -> Operation {
+    Operation {
+        name: counted.op.to_owned(),
+        errors: counted.errors,
+        total_ns: nanos(counted.times.total),
+        max_ns: nanos(counted.times.max),
+        buckets: counted.times.buckets.iter().map(|(longest, count)| (nanos(*longest), *count)).collect(),
+    }
+}
+
+fn store(connected: &Connected) -> Store {
+    let (counts, health) = (connected.meter.counts(), connected.health.report());
+    let requests = Verb::ALL.iter().map(|verb| Requests { verb: verb.name().to_owned(), count: counts.of(*verb) });
+    Store {
+        requests: requests.collect(),
+        received_bytes: counts.bytes_in,
+        sent_bytes: counts.bytes_out,
+        failed_answers: counts.failures,
+        failures: health.failures,
+        failures_in_row: health.failures_in_row,
+        waiting: health.waiting,
+    }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Memory of this process (VmRSS of /proc/self/status).
+fn resident_bytes() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}

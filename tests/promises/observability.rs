@@ -1,0 +1,180 @@
+//! What a mount tells about itself: `stoa stats`, `stoa profile`.
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use stoa_tests::command::{output, program, run, until, wait};
+use stoa_tests::{Place, Setup, content, in_place, scale, tools};
+
+const LEN: u64 = 4 << 20;
+
+fn limit() -> Duration {
+    scale::minutes(1, 1)
+}
+
+fn stoa(args: &[&str], target: &Path) -> Result<Command> {
+    let mut stoa = program(tools::stoa()?);
+    stoa.args(args).arg(target);
+    Ok(stoa)
+}
+
+fn json(args: &[&str], target: &Path) -> Result<Value> {
+    let text = run(&mut stoa(args, target)?, limit())?;
+    serde_json::from_str(&text).with_context(|| format!("{args:?} printed {text}"))
+}
+
+fn number(value: &Value, path: &str) -> Result<f64> {
+    value.pointer(path).and_then(Value::as_f64).with_context(|| format!("no number {path} in {value}"))
+}
+
+/// Writes a file, and waits until it is in the store.
+fn write(place: &Place, name: &str, len: u64) -> Result<()> {
+    let file = File::create(place.path(name))?;
+    file.write_all_at(&content::bytes(1, usize::try_from(len)?), 0)?;
+    Ok(file.sync_all()?)
+}
+
+/// A command that goes on until it is ended, whose lines are read one by one.
+struct Live {
+    child: Child,
+    lines: BufReader<std::process::ChildStdout>,
+}
+
+impl Live {
+    fn start(mut command: Command) -> Result<Self> {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let lines = BufReader::new(child.stdout.take().context("no stdout")?);
+        Ok(Self { child, lines })
+    }
+
+    fn line(&mut self) -> Result<Value> {
+        let mut line = String::new();
+        ensure!(self.lines.read_line(&mut line)? > 0, "it ended: {}", self.complaint()?);
+        serde_json::from_str(&line).with_context(|| line.clone())
+    }
+
+    /// What it says when it ends.
+    fn complaint(&mut self) -> Result<String> {
+        let mut text = String::new();
+        self.child.stderr.take().context("no stderr")?.read_to_string(&mut text)?;
+        Ok(text)
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn observability_stats_tell_what_happens_and_end_with_the_mount() -> Result<()> {
+    in_place(Setup::new("o-stats"), |place| {
+        write(place, "before", LEN)?;
+        let dir = place.dir().to_owned();
+        let mut live = Live::start(stoa(&["stats", "--json", "--interval", "200ms"], &dir)?)?;
+        let first = live.line()?;
+        ensure!(first["since_mount"] == true, "{first}");
+        let written = number(&first, "/written_bytes_per_second")? * number(&first, "/seconds")?;
+        ensure!(written >= LEN as f64 * 0.99, "{written} bytes written: {first}");
+        write(place, "during", LEN)?;
+        let (mut written, mut sent, mut operations) = (0.0, 0.0, 0.0);
+        for _ in 0..100 {
+            let line = live.line()?;
+            ensure!(line["since_mount"] == false, "{line}");
+            let seconds = number(&line, "/seconds")?;
+            written += number(&line, "/written_bytes_per_second")? * seconds;
+            sent += number(&line, "/sent_bytes_per_second")? * seconds;
+            operations += number(&line, "/operations_per_second")? * seconds;
+            ensure!(number(&line, "/memory_bytes")? > 1e6, "{line}");
+            // Compressed, it is less.
+            if sent >= LEN as f64 / 4.0 {
+                break;
+            }
+        }
+        ensure!(written >= LEN as f64 * 0.99 && written < LEN as f64 * 1.5, "{written} bytes written");
+        ensure!(sent >= LEN as f64 / 4.0 && operations >= 3.0, "{sent} bytes sent, {operations} operations");
+        place.unmount()?;
+        until("stats end with the mount", limit(), || Ok(live.child.try_wait()?.is_some()))?;
+        let complaint = live.complaint()?;
+        ensure!(complaint.contains("has ended") && complaint.contains(&dir.display().to_string()), "{complaint}");
+        ensure!(live.child.wait()?.code() == Some(1), "{complaint}");
+        Ok(())
+    })
+}
+
+#[test]
+fn observability_stats_end_quietly() -> Result<()> {
+    in_place(Setup::new("o-quiet"), |place| {
+        // A closed pipe.
+        let script = "\"$0\" stats --interval 100ms \"$1\" | head -n 3; test \"${PIPESTATUS[0]}\" = 0";
+        let mut bash = program("bash");
+        let ended = output(bash.arg("-c").arg(script).arg(tools::stoa()?).arg(place.dir()), limit())?;
+        ensure!(ended.status.success() && ended.stderr.is_empty(), "{}", ended.quoted());
+        ensure!(ended.stdout.lines().count() == 3 && ended.stdout.contains("dirty"), "{}", ended.stdout);
+        // So many lines.
+        let text = run(&mut stoa(&["stats", "--interval", "100ms", "--count", "2"], place.dir())?, limit())?;
+        ensure!(text.lines().count() == 4, "{text}");
+        // ^C.
+        let mut live = Live::start(stoa(&["stats", "--json"], place.dir())?)?;
+        live.line()?;
+        let pid = rustix::process::Pid::from_child(&live.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT)?;
+        ensure!(wait(&mut live.child, limit())?.is_some(), "it does not end");
+        let complaint = live.complaint()?;
+        ensure!(complaint.is_empty(), "{complaint}");
+        // Nothing to watch.
+        let failed = output(&mut stoa(&["stats"], place.scratch())?, limit())?;
+        ensure!(failed.status.code() == Some(1) && failed.stderr.contains("is not mounted"), "{}", failed.quoted());
+        Ok(())
+    })
+}
+
+#[test]
+fn observability_profile_names_what_was_done() -> Result<()> {
+    in_place(Setup::new("o-profile"), |place| {
+        write(place, "file", LEN)?;
+        let profile = json(&["profile", "--json"], place.dir())?;
+        let of = |profile: &Value, name: &str| -> Result<Value> {
+            let all = profile["operations"].as_array().context("no operations")?;
+            all.iter().find(|one| one["operation"] == name).cloned().with_context(|| format!("no {name} in {profile}"))
+        };
+        let fsync = of(&profile, "fsync")?;
+        ensure!(fsync["count"] == 1, "{fsync}");
+        let [p50, p99, max] = ["/p50_seconds", "/p99_seconds", "/max_seconds"].map(|path| number(&fsync, path));
+        let (p50, p99, max) = (p50?, p99?, max?);
+        ensure!(p50 > 0.0 && p50 <= p99 && p99 <= max && max < 60.0, "{fsync}");
+        let totals: Vec<f64> = profile["operations"]
+            .as_array()
+            .context("no operations")?
+            .iter()
+            .map(|one| number(one, "/total_seconds"))
+            .collect::<Result<_>>()?;
+        ensure!(totals.is_sorted_by(|a, b| a >= b), "not sorted by total: {totals:?}");
+        // Only what happens meanwhile.
+        let mut watch = stoa(&["profile", "--json", "--for", "2s"], place.dir())?;
+        let mut watch = watch.stdout(Stdio::piped()).spawn()?;
+        std::thread::sleep(Duration::from_millis(700));
+        for number in 0..10 {
+            std::fs::create_dir(place.path(format!("d{number}")))?;
+        }
+        let mut text = String::new();
+        watch.stdout.take().context("no stdout")?.read_to_string(&mut text)?;
+        ensure!(watch.wait()?.success(), "{text}");
+        let during: Value = serde_json::from_str(&text)?;
+        ensure!(of(&during, "mkdir")?["count"] == 10, "{during}");
+        if let Ok(fsync) = of(&during, "fsync") {
+            bail!("an fsync of before is in the interval: {fsync}");
+        }
+        let text = run(&mut stoa(&["profile"], place.dir())?, limit())?;
+        ensure!(text.contains("mkdir") && text.contains("p99"), "{text}");
+        Ok(())
+    })
+}
