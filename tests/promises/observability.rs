@@ -1,9 +1,9 @@
-//! What a mount tells about itself: `stoa stats`, `stoa profile`.
+//! What a mount tells about itself: `stoa stats`, `stoa profile`, `stoa mount --metrics`.
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -175,6 +175,62 @@ fn observability_profile_names_what_was_done() -> Result<()> {
         }
         let text = run(&mut stoa(&["profile"], place.dir())?, limit())?;
         ensure!(text.contains("mkdir") && text.contains("p99"), "{text}");
+        Ok(())
+    })
+}
+
+/// Asks `address` for `path`, and returns the head and the body of the answer.
+fn http(address: &str, request: &str) -> Result<(String, String)> {
+    let mut stream = std::net::TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(limit()))?;
+    write!(stream, "{request} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text)?;
+    let (head, body) = text.split_once("\r\n\r\n").context("no head")?;
+    Ok((head.to_owned(), body.to_owned()))
+}
+
+fn sample(text: &str, name: &str) -> Result<f64> {
+    let line = text.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')));
+    let value = line.and_then(|line| line.rsplit_once(' ')).with_context(|| format!("no {name} in\n{text}"))?.1;
+    Ok(value.parse()?)
+}
+
+#[test]
+fn observability_metrics_are_served_while_it_is_mounted() -> Result<()> {
+    in_place(Setup::new("o-metrics"), |place| {
+        place.unmount()?;
+        place.mount(&["--metrics", "127.0.0.1:0"])?;
+        let status = place.status()?;
+        let url = status.pointer("/0/metrics").and_then(Value::as_str).context("status shows no address")?.to_owned();
+        let address = url.strip_prefix("http://").and_then(|rest| rest.strip_suffix("/metrics")).context("no URL")?;
+        write(place, "file", LEN)?;
+        let (head, text) = http(address, "GET /metrics")?;
+        ensure!(head.starts_with("HTTP/1.1 200") && head.contains("text/plain; version=0.0.4"), "{head}");
+        ensure!(sample(&text, "stoa_written_bytes_total")? >= LEN as f64, "{text}");
+        ensure!(sample(&text, "stoa_operation_duration_seconds_count{operation=\"fsync\"}")? == 1.0, "{text}");
+        ensure!(sample(&text, "stoa_store_requests_total{verb=\"put\"}")? >= 1.0, "{text}");
+        ensure!(sample(&text, "stoa_resident_memory_bytes")? > 1e6, "{text}");
+        for (request, code) in [("GET /", "404"), ("POST /metrics", "405"), ("GET /etc/passwd", "404")] {
+            let (head, _) = http(address, request)?;
+            ensure!(head.starts_with(&format!("HTTP/1.1 {code}")), "{request}: {head}");
+        }
+        let (head, body) = http(address, "HEAD /metrics")?;
+        ensure!(head.starts_with("HTTP/1.1 200") && body.is_empty(), "{head}{body}");
+        let mut stream = std::net::TcpStream::connect(address)?;
+        stream.write_all(b"\x16\x03\x01 this is no HTTP\r\n\r\n")?;
+        let mut text = String::new();
+        stream.read_to_string(&mut text)?;
+        ensure!(text.starts_with("HTTP/1.1 400"), "{text}");
+        // The port is taken: that is said before anything is mounted.
+        let other = place.scratch().join("other");
+        std::fs::create_dir(&other)?;
+        let mut second =
+            stoa(&["mount", "--create", "--metrics", address, "--log", "off"], &place.scratch().join("s2"))?;
+        let refused = output(second.arg(&other), limit())?;
+        ensure!(refused.status.code() == Some(1) && refused.stderr.contains("another port"), "{}", refused.quoted());
+        place.unmount()?;
+        ensure!(std::net::TcpStream::connect(address).is_err(), "it still listens");
         Ok(())
     })
 }

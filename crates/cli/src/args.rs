@@ -1,6 +1,7 @@
 //! The flag table: these structs are the parser, `--help`, the man pages, the completions and the names of `-o` options.
 
 mod access;
+mod listen;
 mod value;
 
 pub(crate) use access::Access;
@@ -8,6 +9,7 @@ pub(crate) use value::{LogTarget, duration, size};
 
 use crate::mount_options::MountWords;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueHint};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -133,6 +135,10 @@ pub(crate) struct Mount {
     /// How long a change may wait before it is made durable unasked (fsync never waits for this)
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration)]
     pub(crate) commit_interval: Duration,
+    /// Offer counts to Prometheus at http://ADDR/metrics: 127.0.0.1:9090, a port alone, or 0 for any that is free (`stoa
+    /// status` says which). There is no authentication: an address that other machines reach lets them all read it
+    #[arg(long, value_name = "ADDR", value_parser = listen::listen, env = "STOA_METRICS", hide_env_values = true)]
+    pub(crate) metrics: Option<SocketAddr>,
     /// Log to this file, or at this level: error, warn, info, debug, trace, or a filter such as stoa_volume=debug.
     /// In the background the default is a file in /var/log/stoa (root) or ~/.local/state/stoa
     #[arg(long, value_name = "FILE|LEVEL", action = ArgAction::Append, env = "STOA_LOG", hide_env_values = true)]

@@ -2,6 +2,7 @@
 
 mod announce;
 mod count;
+mod exporter;
 mod fork;
 mod health;
 pub(crate) mod log;

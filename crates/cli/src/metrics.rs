@@ -3,7 +3,8 @@
 //! The process behind a mount takes a [`Snapshot`]; who wants to know what happened meanwhile takes two, and subtracts.
 
 mod operation;
-mod snapshot;
+pub(crate) mod prometheus;
+pub(crate) mod snapshot;
 
 pub(crate) use operation::{Operation, in_between};
 pub(crate) use snapshot::{Cache, Requests, Snapshot, Store};

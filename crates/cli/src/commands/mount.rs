@@ -4,6 +4,7 @@ use crate::args::Mount;
 use crate::control::Registry;
 use crate::daemon::{self, Plan, Readiness, Side};
 use crate::failure::Outcome;
+use crate::output;
 
 /// Mounts a volume: in this process, or in one that is left in the background.
 pub(crate) fn run(args: Mount) -> Outcome<()> {
@@ -11,6 +12,9 @@ pub(crate) fn run(args: Mount) -> Outcome<()> {
     // What would stop it late is found before anything is made.
     Registry::own().prepare()?;
     let plan = Plan::new(args)?;
+    if let Some(warning) = plan.warning() {
+        output::note(format_args!("stoa: warning: {warning}"));
+    }
     if fake {
         return Ok(());
     }

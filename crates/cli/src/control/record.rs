@@ -24,6 +24,9 @@ pub(crate) struct Record {
     pub(crate) read_only: bool,
     /// Where it logs, if into a file.
     pub(crate) log: Option<String>,
+    /// Where Prometheus may ask it for counts.
+    #[serde(default)]
+    pub(crate) metrics: Option<String>,
 }
 
 impl Record {

@@ -79,6 +79,7 @@ fn record() -> Record {
         started: String::new(),
         read_only: false,
         log: None,
+        metrics: None,
     }
 }
 

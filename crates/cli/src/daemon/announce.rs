@@ -41,6 +41,9 @@ impl Announcement {
         if let Some(log) = &record.log {
             lines.push(format!("  its log     {log}"));
         }
+        if let Some(metrics) = &record.metrics {
+            lines.push(format!("  metrics     {metrics}"));
+        }
         if !self.allow_other {
             lines.push("  only you can see what is in it; -o allow_other lets other users in".into());
         }

@@ -7,6 +7,7 @@ use crate::mount_options::MountWords;
 use crate::store::{Place, real};
 use crate::{control, mounts, owner, resources};
 use std::fs::DirBuilder;
+use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use stoa_fuse::MountOptions;
@@ -25,6 +26,8 @@ pub(crate) struct Plan {
     pub(crate) access: Access,
     /// What to log, and where.
     pub(crate) log: Log,
+    /// Where to offer counts to Prometheus.
+    pub(crate) metrics: Option<SocketAddr>,
     /// Whether to say it in JSON.
     pub(crate) json: bool,
     words: MountWords,
@@ -61,6 +64,7 @@ impl Plan {
             create: args.create,
             access,
             log,
+            metrics: args.metrics,
             json: args.report.json,
             words: args.words,
             take_over: args.take_over,
@@ -84,6 +88,15 @@ impl Plan {
     /// Whether other users see the mount: root mounts for everybody, as with any other file system.
     pub(crate) fn allow_other(&self) -> bool {
         self.words.allow_other.unwrap_or(control::uid() == 0)
+    }
+
+    /// What the person should know before it happens.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let open = self.metrics.filter(|address| !address.ip().is_loopback())?;
+        Some(format!(
+            "--metrics {open}: whoever reaches that address can read what this mount counts, without authentication; 127.0.0.1:{} is for this machine only",
+            open.port()
+        ))
     }
 
     /// Most bytes of the cache on disk; 0 if there is none.

@@ -1,5 +1,6 @@
 //! The life of the process behind a mount.
 
+use super::exporter::Exporter;
 use super::fork::Readiness;
 use super::health::rfc3339;
 use super::served::{Phase, Served, write_back};
@@ -37,12 +38,16 @@ pub(crate) fn run(plan: &Plan, readiness: &Readiness) -> Outcome<()> {
 
 async fn serve(plan: &Plan, readiness: &Readiness) -> Outcome<()> {
     let (began, mut signals) = (Instant::now(), Signals::listen()?);
+    let exporter = match plan.metrics {
+        Some(address) => Some(Exporter::bind(address).await?),
+        None => None,
+    };
     let Opened { volume, store, created } = tokio::select! {
         opened = open(plan, readiness) => opened?,
         () = signals.next() => return Err(interrupted(plan)),
         () = readiness.abandoned() => return Err(interrupted(plan)),
     };
-    let record = record(plan)?;
+    let record = record(plan, exporter.as_ref().map(Exporter::url))?;
     let served = Arc::new(Served::new(Arc::clone(&volume), store, record.clone(), plan.cache_disk_bytes_max(), began));
     let mounted = async {
         let control = Control::open(&record, &served)?;
@@ -60,6 +65,8 @@ async fn serve(plan: &Plan, readiness: &Readiness) -> Outcome<()> {
         }
     };
     served.mounted(Arc::clone(mount.stats()));
+    // Until the volume is closed: an end that takes long is worth watching.
+    let exporting = exporter.map(|exporter| exporter.serve(Arc::clone(&served)));
     tracing::info!(mountpoint = record.mountpoint, store = record.store, created, "mounted");
     let announcement = Announcement { record, created, allow_other: plan.allow_other() };
     if readiness.ready(&announcement, plan.json) {
@@ -68,6 +75,7 @@ async fn serve(plan: &Plan, readiness: &Readiness) -> Outcome<()> {
         unmount(&mount).await;
     }
     let closed = close(&volume, &served, &mut signals).await;
+    drop(exporting);
     control.end(&served, &closed).await;
     // What is mounted there by now may be another volume, which dropping this would detach.
     std::mem::forget(mount);
@@ -181,7 +189,7 @@ impl Control {
     }
 }
 
-fn record(plan: &Plan) -> Outcome<Record> {
+fn record(plan: &Plan, metrics: Option<String>) -> Outcome<Record> {
     let owner = owner::owner(plan.mountpoint())?;
     Ok(Record {
         mountpoint: plan.mountpoint(),
@@ -193,6 +201,7 @@ fn record(plan: &Plan) -> Outcome<Record> {
         started: rfc3339(SystemTime::now()),
         read_only: plan.read_only(),
         log: plan.log.file().map(|path| path.display().to_string()),
+        metrics,
     })
 }
 

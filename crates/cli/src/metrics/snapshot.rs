@@ -111,3 +111,42 @@ impl Store {
         self.requests.iter().map(|one| one.count).sum()
     }
 }
+
+/// For tests: a mount after some seconds, with a multiple of some counts.
+#[cfg(test)]
+pub(crate) fn example(seconds: u64, times: u64) -> Snapshot {
+    let requests = [("put", 4), ("get", 10), ("list", 1), ("part", 2)];
+    Snapshot {
+        mountpoint: "/m".into(),
+        store_name: "/s".into(),
+        age_ns: seconds * 1_000_000_000,
+        operations: vec![Operation {
+            name: "read".into(),
+            errors: 0,
+            total_ns: 1,
+            max_ns: 1,
+            buckets: vec![(1, 100 * times)],
+        }],
+        operations_waiting: 0,
+        read_bytes: times << 20,
+        written_bytes: times << 10,
+        store: Store {
+            requests: requests.map(|(verb, count)| Requests { verb: verb.into(), count: count * times }).into(),
+            received_bytes: times << 21,
+            sent_bytes: times << 11,
+            failed_answers: 0,
+            failures: 0,
+            failures_in_row: 0,
+            waiting: 0,
+        },
+        cache: Cache { hits: 3 * times, misses: times, memory_bytes: 5 << 20, ..Cache::default() },
+        dirty_bytes: 12_900_000,
+        uncommitted_operations: 0,
+        uploads_running: 0,
+        used_bytes: 0,
+        inodes: 0,
+        fenced: false,
+        resident_bytes: 1 << 30,
+        memory_bytes_max: 0,
+    }
+}

@@ -17,6 +17,9 @@ use stoa_meta::{FrameRef, Run, SegmentId};
 /// A frame with at most this much data is one of many in its segment.
 const SMALL_BYTES: u32 = 32 << 10;
 
+/// What lies further on in its file than this belongs to a large one, which is read ahead by itself.
+const LARGE_FILE_BYTES: u64 = 1 << 20;
+
 /// Misses that are remembered. Random reads all over a large volume seldom meet in one segment within so few.
 const MISSES_KEPT: usize = 32;
 
@@ -64,7 +67,7 @@ fn is_small(frame: &FrameRef) -> bool {
     frame.data_len <= SMALL_BYTES
 }
 
-/// Fetches the small frames of a segment, those from `from` on first: there may not be room for all.
+/// Fetches the files of a segment, those from `from` on first: there may not be room for all.
 async fn fetch_segment(
     store: &dyn ObjectStore,
     cache: &Arc<Cache>,
@@ -74,8 +77,8 @@ async fn fetch_segment(
     let path = segment_path(segment);
     let size = store.head(&path).await?.size;
     let directory = Directory::read(store, &path, size).await?;
-    let small = directory.entries.iter().filter(|entry| is_small(&entry.frame));
-    let (before, after): (Vec<&DirectoryEntry>, Vec<_>) = small.partition(|entry| entry.stored_offset < from);
+    let wanted = directory.entries.iter().filter(|entry| entry.file_offset < LARGE_FILE_BYTES);
+    let (before, after): (Vec<&DirectoryEntry>, Vec<_>) = wanted.partition(|entry| entry.stored_offset < from);
     for part in [after, before] {
         let frames = part.iter().map(|entry| (entry.stored_offset, entry.frame));
         let (object, pieces, decoder) = request(segment, frames);

@@ -18,6 +18,7 @@ struct Mounted {
     #[serde(default)]
     read_only: bool,
     log: Option<String>,
+    metrics: Option<String>,
     volume: Option<Volume>,
     store_health: Option<StoreHealth>,
 }
@@ -79,6 +80,9 @@ impl Mounted {
         }
         if let Some(log) = &self.log {
             table.row(["  log", log]);
+        }
+        if let Some(metrics) = &self.metrics {
+            table.row(["  metrics", metrics]);
         }
         format!("{}\n{table}", self.mountpoint)
     }

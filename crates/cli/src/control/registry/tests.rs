@@ -13,6 +13,7 @@ fn record(pid: u32, pid_started: u64) -> Record {
         started: "2026-11-21T02:00:00Z".into(),
         read_only: false,
         log: None,
+        metrics: None,
     }
 }
 

@@ -11,6 +11,7 @@ fn announcement() -> Announcement {
         started: "2026-11-21T02:00:00Z".into(),
         read_only: true,
         log: Some("/var/log/stoa/mnt.log".into()),
+        metrics: None,
     };
     Announcement { record, created: true, allow_other: false }
 }

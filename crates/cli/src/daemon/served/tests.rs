@@ -35,6 +35,7 @@ async fn a_mounted_volume_is_checked_but_not_repaired() {
         started: String::new(),
         read_only: false,
         log: None,
+        metrics: None,
     };
     let served = Served::new(Arc::clone(&volume), store, record, 0, Instant::now());
     let refused = served.answer(Request::Fsck { data: false, repair: true }, &Steps::new().0).await.unwrap_err();

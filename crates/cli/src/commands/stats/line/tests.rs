@@ -1,42 +1,5 @@
 use super::*;
-use crate::metrics::{Cache, Operation, Requests, Store};
-
-fn at(seconds: u64, times: u64) -> Snapshot {
-    let requests = [("put", 4), ("get", 10), ("list", 1), ("part", 2)];
-    Snapshot {
-        mountpoint: "/m".into(),
-        store_name: "/s".into(),
-        age_ns: seconds * 1_000_000_000,
-        operations: vec![Operation {
-            name: "read".into(),
-            errors: 0,
-            total_ns: 1,
-            max_ns: 1,
-            buckets: vec![(1, 100 * times)],
-        }],
-        operations_waiting: 0,
-        read_bytes: times << 20,
-        written_bytes: times << 10,
-        store: Store {
-            requests: requests.map(|(verb, count)| Requests { verb: verb.into(), count: count * times }).into(),
-            received_bytes: times << 21,
-            sent_bytes: times << 11,
-            failed_answers: 0,
-            failures: 0,
-            failures_in_row: 0,
-            waiting: 0,
-        },
-        cache: Cache { hits: 3 * times, misses: times, memory_bytes: 5 << 20, ..Cache::default() },
-        dirty_bytes: 12_900_000,
-        uncommitted_operations: 0,
-        uploads_running: 0,
-        used_bytes: 0,
-        inodes: 0,
-        fenced: false,
-        resident_bytes: 1 << 30,
-        memory_bytes_max: 0,
-    }
-}
+use crate::metrics::snapshot::example as at;
 
 fn words(line: &Line) -> Vec<String> {
     line.text().split_whitespace().map(str::to_owned).collect()

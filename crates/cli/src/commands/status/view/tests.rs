@@ -23,7 +23,8 @@ fn status() -> Status {
 fn mounted(volume: &Status) -> Value {
     json!({
         "mountpoint": "/mnt/files", "store": "s3://b/v", "endpoint": "http://h:9000", "state": "mounted", "pid": 7, "uid": 0,
-        "started": "2026-11-21T01:00:00Z", "read_only": false, "log": "/var/log/stoa/x.log", "volume": volume,
+        "started": "2026-11-21T01:00:00Z", "read_only": false, "log": "/var/log/stoa/x.log", "metrics": "http://127.0.0.1:9/metrics",
+        "volume": volume,
     })
 }
 
@@ -39,7 +40,8 @@ fn what_the_volume_reports_is_understood_and_shown() {
   memory  1.0 MiB cached; at most 1.0 GiB in all
   disk    0 B cached
   error   2026-11-21T02:00:00Z 503
-  log     /var/log/stoa/x.log";
+  log     /var/log/stoa/x.log
+  metrics  http://127.0.0.1:9/metrics";
     assert_eq!(text(&mounted(&status())), expected);
 }
 
