@@ -23,3 +23,4 @@ mod p19_statfs;
 mod p20_mount_helper;
 mod p21_idle_is_silent;
 mod p22_memory_ceiling;
+mod p23_few_requests;
