@@ -32,15 +32,15 @@ fn mounted(volume: &Status) -> Value {
 fn what_the_volume_reports_is_understood_and_shown() {
     let expected = "\
 /mnt/files
-  store   s3://b/v at http://h:9000
-  state   mounted, read-write, pid 7 of user 0, since 2026-11-21T01:00:00Z
-  volume  u-u (format 1)
-  used    5.0 GiB in 1,234 inodes
-  dirty   12.3 MiB and 1 operation not in the store yet, 3 uploads under way
-  memory  1.0 MiB cached; at most 1.0 GiB in all
-  disk    0 B cached
-  error   2026-11-21T02:00:00Z 503
-  log     /var/log/stoa/x.log
+  store    s3://b/v at http://h:9000
+  state    mounted, read-write, pid 7 of user 0, since 2026-11-21T01:00:00Z
+  volume   u-u (format 1)
+  used     5.0 GiB in 1,234 inodes
+  dirty    12.3 MiB and 1 operation not in the store yet, 3 uploads under way
+  memory   1.0 MiB cached; at most 1.0 GiB in all
+  disk     0 B cached
+  error    2026-11-21T02:00:00Z 503
+  log      /var/log/stoa/x.log
   metrics  http://127.0.0.1:9/metrics";
     assert_eq!(text(&mounted(&status())), expected);
 }
