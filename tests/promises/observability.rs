@@ -1,4 +1,4 @@
-//! What a mount tells about itself: `stoa stats`, `stoa profile`, `stoa mount --metrics`.
+//! What a mount tells about itself: `stoa stats`, `stoa profile`, `stoa mount --metrics`, `stoa warmup`.
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
@@ -231,6 +231,65 @@ fn observability_metrics_are_served_while_it_is_mounted() -> Result<()> {
         ensure!(refused.status.code() == Some(1) && refused.stderr.contains("another port"), "{}", refused.quoted());
         place.unmount()?;
         ensure!(std::net::TcpStream::connect(address).is_err(), "it still listens");
+        Ok(())
+    })
+}
+
+#[test]
+fn observability_warmup_fills_the_cache() -> Result<()> {
+    in_place(Setup::new("o-warmup"), |place| {
+        std::fs::create_dir_all(place.path("tree/sub"))?;
+        for number in 0..6 {
+            write(place, &format!("tree/sub/{number}"), 1 << 20)?;
+        }
+        // 64 GiB of hole.
+        File::create(place.path("tree/sparse"))?.write_all_at(b"end", 64 << 30)?;
+        place.remount()?;
+        let report = json(&["warmup", "--json"], &place.path("tree"))?;
+        ensure!(report["files"] == 7 && report["errors"] == serde_json::json!([]), "{report}");
+        ensure!(report["stopped"].is_null(), "{report}");
+        let bytes = number(&report, "/bytes")?;
+        ensure!((6.0 * 1048576.0..9.0 * 1048576.0).contains(&bytes), "{report}");
+        // What is in the cache needs no request.
+        let gets = |place: &Place| -> Result<f64> {
+            let text = run(&mut stoa(&["stats", "--json", "--count", "1"], place.dir())?, limit())?;
+            let line: Value = serde_json::from_str(&text)?;
+            Ok(number(&line, "/received_bytes_per_second")? * number(&line, "/seconds")?)
+        };
+        let before = gets(place)?;
+        for number in 0..6 {
+            let read = std::fs::read(place.path(format!("tree/sub/{number}")))?;
+            ensure!(read == content::bytes(1, 1 << 20), "file {number} is not what was written");
+        }
+        let after = gets(place)?;
+        ensure!(after - before < 100_000.0, "{} bytes came from the store", after - before);
+        // Errors are listed, and the others are read all the same.
+        let refused = output(&mut stoa(&["warmup"], place.scratch())?, limit())?;
+        ensure!(
+            refused.status.code() == Some(1) && refused.stderr.contains("not in a Stoa mount"),
+            "{}",
+            refused.quoted()
+        );
+        let missing = output(&mut stoa(&["warmup"], &place.path("missing"))?, limit())?;
+        ensure!(missing.status.code() == Some(1) && missing.stderr.contains("missing"), "{}", missing.quoted());
+        Ok(())
+    })
+}
+
+#[test]
+fn observability_warmup_stops_when_the_cache_is_full() -> Result<()> {
+    in_place(Setup::new("o-full"), |place| {
+        for number in 0..10 {
+            write(place, &format!("{number}"), 4 << 20)?;
+        }
+        place.unmount()?;
+        place.mount(&["--memory", "64M"])?;
+        let warmed = output(&mut stoa(&["warmup", "--json"], place.dir())?, limit())?;
+        let report: Value = serde_json::from_str(&warmed.stdout).with_context(|| warmed.quoted())?;
+        ensure!(warmed.status.success() && report["stopped"] == "the cache is full", "{report}");
+        let (bytes, room) = (number(&report, "/bytes")?, number(&report, "/cache/bytes_max")?);
+        ensure!(bytes <= room && bytes >= room / 4.0 && room < 20e6, "{report}");
+        ensure!(warmed.stderr.contains("are asked for") && warmed.stderr.contains("--cache-dir"), "{}", warmed.stderr);
         Ok(())
     })
 }

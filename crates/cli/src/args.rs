@@ -52,6 +52,7 @@ pub(crate) enum Command {
     Status(Status),
     Stats(Stats),
     Profile(Profile),
+    Warmup(Warmup),
     Info(Info),
     Fsck(Fsck),
     Gc(Gc),
@@ -226,6 +227,28 @@ pub(crate) struct Profile {
     /// Measure for so long (or until ^C), instead of showing everything since the mount began
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     pub(crate) length: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) report: Report,
+}
+
+/// Fill the cache of a mount with files, or with all files below directories
+///
+/// Reads them (not holes, and past the kernel's own cache), several at once, so that who needs them next does not wait for
+/// the store. Links are not followed; other file systems mounted below are left out.
+///
+/// The cache is the one on disk if the mount has one (--cache-dir), or else the one in memory, about a sixth of --memory.
+/// It stops with a message when it has read as much as that holds: more would only push out what was just read. That is
+/// no failure; `stopped` in --json tells.
+///
+/// Exit codes: 0 read, or as much as fits; 1 some files could not be read, they are listed; 130 interrupted.
+#[derive(Debug, Args)]
+pub(crate) struct Warmup {
+    /// Files and directories, all in one mount
+    #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// How many files are read at once
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=128))]
+    pub(crate) parallel: u8,
     #[command(flatten)]
     pub(crate) report: Report,
 }

@@ -12,6 +12,7 @@ mod stats;
 mod status;
 mod target;
 mod umount;
+mod warmup;
 
 use crate::args::{Cli, Command};
 use crate::daemon::log::Log;
@@ -32,6 +33,7 @@ pub(crate) fn run(cli: Cli) -> Outcome<ExitCode> {
         Command::Status(args) => status::run(&args).map(done),
         Command::Stats(args) => stats::run(&args).map(done),
         Command::Profile(args) => profile::run(&args).map(done),
+        Command::Warmup(args) => warmup::run(&args),
         Command::Info(args) => info::run(&args).map(done),
         Command::Fsck(args) => fsck::run(&args),
         Command::Gc(args) => gc::run(&args).map(done),

@@ -21,7 +21,7 @@ fn every_flag_and_command_says_what_it_does() {
 #[test]
 fn every_command_that_reports_has_json() {
     let stoa = Cli::command();
-    for name in ["format", "mount", "umount", "status", "stats", "profile", "info", "fsck", "gc"] {
+    for name in ["format", "mount", "umount", "status", "stats", "profile", "warmup", "info", "fsck", "gc"] {
         let command = stoa.find_subcommand(name).unwrap();
         assert!(command.get_arguments().any(|arg| arg.get_long() == Some("json")), "{name}");
     }

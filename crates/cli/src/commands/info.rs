@@ -1,27 +1,19 @@
 //! `stoa info`.
 
-use super::target::unasked;
+use super::target;
 use crate::args::Info;
-use crate::control::{self, Connection, Request, Wait};
+use crate::control::{Connection, Request, Wait};
 use crate::failure::{Failure, Outcome};
-use crate::mounts;
 use crate::output::{self, Table, bytes, count, plural};
 use serde::Deserialize;
 use serde_json::Value;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 
 /// Shows where the bytes of a file are.
 pub(crate) fn run(args: &Info) -> Outcome<()> {
     let shown = args.path.display();
-    let found = args.path.symlink_metadata().map_err(|error| Failure::because(args.path.display(), &error))?;
-    let device = (libc::major(found.dev()), libc::minor(found.dev()));
-    let Some(mounted) = mounts::stoa()?.into_iter().find(|mount| mount.device == device) else {
-        return Err(Failure::new(format!("{shown} is not in a Stoa mount")).advise("`stoa status` lists them"));
-    };
-    let Some((record, socket)) = control::find(|record| Path::new(&record.mountpoint) == mounted.mountpoint) else {
-        return Err(unasked(&mounted.mountpoint, &mounted.source));
-    };
+    let (record, socket) = target::holding(&args.path)?;
+    let found = args.path.symlink_metadata().map_err(|error| Failure::because(&shown, &error))?;
     let connection = Connection::open(&record, &socket, &Request::Info { ino: found.ino() }, Wait::WhileAlive)?;
     let mut value = connection.result(|_, _, _| {})?;
     if let Some(fields) = value.as_object_mut() {

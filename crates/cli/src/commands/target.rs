@@ -4,6 +4,7 @@ use crate::control::{self, Record};
 use crate::failure::{Failure, Outcome};
 use crate::mounts;
 use crate::store::Place;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// What was meant.
@@ -45,6 +46,18 @@ pub(super) fn live(text: &str) -> Outcome<(Record, PathBuf)> {
         Target::Store(place) => Err(Failure::new(format!("{} is not mounted on this host", place.name()))
             .advise("`stoa status` lists what is; `stoa mount STORE DIR` mounts it")),
     }
+}
+
+/// The mount that the file or directory `path` lies in. Touches it, not its target if it is a link.
+pub(super) fn holding(path: &Path) -> Outcome<(Record, PathBuf)> {
+    let shown = path.display();
+    let found = path.symlink_metadata().map_err(|error| Failure::because(&shown, &error))?;
+    let device = (libc::major(found.dev()), libc::minor(found.dev()));
+    let Some(mounted) = mounts::stoa()?.into_iter().find(|mount| mount.device == device) else {
+        return Err(Failure::new(format!("{shown} is not in a Stoa mount")).advise("`stoa status` lists them"));
+    };
+    control::find(|record| Path::new(&record.mountpoint) == mounted.mountpoint)
+        .ok_or_else(|| unasked(&mounted.mountpoint, &mounted.source))
 }
 
 /// The failure of asking a mount of which there is no record.

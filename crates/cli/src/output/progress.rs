@@ -38,6 +38,19 @@ impl Meter {
         self.bar.set_position(done);
         self.bar.set_message(stage.to_owned());
     }
+
+    /// Shows that `done` of about `total` bytes of `stage` are done.
+    pub(crate) fn show_bytes(&self, stage: &str, done: u64, total: u64) {
+        self.bar.set_style(bytes_style());
+        self.bar.set_length(total.max(done));
+        self.bar.set_position(done);
+        self.bar.set_message(stage.to_owned());
+    }
+}
+
+fn bytes_style() -> ProgressStyle {
+    ProgressStyle::with_template("{msg} [{bar:40}] {binary_bytes}/{binary_total_bytes} {eta}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 fn bar_style() -> ProgressStyle {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::daemon::limited;
+use std::path::Path;
 use stoa_volume::{ExtentInfo, FileInfo};
 
 #[test]
