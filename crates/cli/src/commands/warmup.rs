@@ -85,6 +85,10 @@ async fn warm(args: &Warmup, (record, socket): Live, paths: Vec<PathBuf>) -> Out
     })
     .await?;
     drop(meter);
+    let after = stats::snapshot(&record, &socket)?;
+    if let Some(lag) = room.lag(&before.cache, &after.cache) {
+        output::note(format_args!("stoa: {lag}"));
+    }
     let report = Report { record: &record, asked: &asked, room: &room, shared: &shared, took: began.elapsed() };
     report.print(args.report.json);
     Ok(ExitCode::from(report.code()))

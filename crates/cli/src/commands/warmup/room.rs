@@ -32,6 +32,22 @@ impl Room {
         self.on_disk && now.fetched_bytes.saturating_sub(before.fetched_bytes) >= self.bytes_max
     }
 
+    /// What to say if the disk took in less than came from the store: a cache does not wait for a slow disk.
+    pub(super) fn lag(&self, before: &Cache, now: &Cache) -> Option<String> {
+        let fetched = now.fetched_bytes.saturating_sub(before.fetched_bytes);
+        let kept = now.disk_bytes.saturating_sub(before.disk_bytes);
+        // A full cache does not grow, and what is on its way to the disk is a few MiB at most.
+        let is_short = self.on_disk && now.disk_bytes < self.bytes_max / 2 && fetched > kept + fetched / 10 + (4 << 20);
+        is_short.then(|| {
+            format!(
+                "the cache on disk kept {} of the {} that came from the store, which was faster than the disk; do this again \
+                 for the rest, or with a smaller --parallel",
+                bytes(kept),
+                bytes(fetched)
+            )
+        })
+    }
+
     /// What to say if more is asked for than it holds.
     pub(super) fn too_small(&self, asked_bytes: u64) -> String {
         format!(
