@@ -67,7 +67,7 @@ async fn warm(args: &Warmup, (record, socket): Live, paths: Vec<PathBuf>) -> Out
         output::note(format_args!("stoa: {}", room.too_small(asked.bytes)));
     }
     shared.limit_bytes(room.read_bytes_max());
-    let reading = Reading { paths, parallel: args.parallel.into() };
+    let reading = Reading { paths, parallel: args.parallel.into(), flags: libc::O_DIRECT };
     let reading = {
         let shared = Arc::clone(&shared);
         move || reading.run(&shared)
@@ -148,6 +148,9 @@ impl Report<'_> {
     }
 
     fn print(&self, json: bool) {
+        if self.shared.is_full() {
+            output::note(format_args!("stoa: stopped: {}", self.room.full()));
+        }
         if json {
             return output::json(&self.json());
         }
@@ -159,9 +162,6 @@ impl Report<'_> {
             output::note(format_args!("stoa: ... and {} more", plural(errors.left_out(), "error")));
         }
         output::line(self.text());
-        if self.shared.is_full() {
-            output::note(format_args!("stoa: stopped: {}", self.room.full()));
-        }
     }
 
     fn text(&self) -> String {

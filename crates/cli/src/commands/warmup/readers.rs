@@ -140,6 +140,8 @@ pub(super) struct Reading {
     pub(super) paths: Vec<PathBuf>,
     /// How many files at once.
     pub(super) parallel: usize,
+    /// How they are opened, beside for reading (`O_DIRECT`: past the kernel's cache).
+    pub(super) flags: libc::c_int,
 }
 
 impl Reading {
@@ -149,7 +151,7 @@ impl Reading {
         let files = Mutex::new(files);
         std::thread::scope(|scope| {
             for _ in 0..self.parallel {
-                scope.spawn(|| read_all(&files, shared));
+                scope.spawn(|| read_all(&files, self.flags, shared));
             }
             let sent = asked::each(&self.paths, shared, &mut |path, _| match found.send(path) {
                 Ok(()) => ControlFlow::Continue(()),
@@ -161,7 +163,7 @@ impl Reading {
     }
 }
 
-fn read_all(files: &Mutex<Receiver<PathBuf>>, shared: &Shared) {
+fn read_all(files: &Mutex<Receiver<PathBuf>>, flags: libc::c_int, shared: &Shared) {
     let mut buffer = vec![0; READ_BYTES];
     loop {
         let next = files.lock().unwrap_or_else(PoisonError::into_inner).recv();
@@ -170,7 +172,7 @@ fn read_all(files: &Mutex<Receiver<PathBuf>>, shared: &Shared) {
         if shared.is_stopped() {
             continue;
         }
-        match read(&path, &mut buffer, shared) {
+        match read(&path, flags, &mut buffer, shared) {
             Ok(true) => {
                 shared.files.fetch_add(1, Relaxed);
             }
@@ -181,8 +183,8 @@ fn read_all(files: &Mutex<Receiver<PathBuf>>, shared: &Shared) {
 }
 
 /// Reads the data of a file; whether it came to the end.
-fn read(path: &Path, buffer: &mut [u8], shared: &Shared) -> io::Result<bool> {
-    let file = open(path)?;
+fn read(path: &Path, flags: libc::c_int, buffer: &mut [u8], shared: &Shared) -> io::Result<bool> {
+    let file = open(path, flags)?;
     let mut offset = 0;
     while let Some(data) = next_data(&file, offset)? {
         offset = data.start;
@@ -205,13 +207,9 @@ fn read(path: &Path, buffer: &mut [u8], shared: &Shared) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Opens a file for reading past the kernel's cache: what lies there already would not reach the mount's.
-fn open(path: &Path) -> io::Result<File> {
-    let open = |flags| File::options().read(true).custom_flags(flags | libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path);
-    match open(libc::O_DIRECT) {
-        Err(error) if error.kind() == ErrorKind::InvalidInput => open(0),
-        opened => opened,
-    }
+/// Opens a file for reading.
+fn open(path: &Path, flags: libc::c_int) -> io::Result<File> {
+    File::options().read(true).custom_flags(flags | libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)
 }
 
 /// The next bytes at or after `offset` that are no hole.
