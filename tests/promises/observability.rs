@@ -1,4 +1,5 @@
-//! What a mount tells about itself: `stoa stats`, `stoa profile`, `stoa mount --metrics`, `stoa warmup`.
+//! What a mount tells about itself: `stoa stats`, `stoa profile`, `stoa mount --metrics`, `stoa warmup`,
+//! `stoa bench`.
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
@@ -290,6 +291,58 @@ fn observability_warmup_stops_when_the_cache_is_full() -> Result<()> {
         let (bytes, room) = (number(&report, "/bytes")?, number(&report, "/cache/bytes_max")?);
         ensure!(bytes <= room && bytes >= room / 4.0 && room < 20e6, "{report}");
         ensure!(warmed.stderr.contains("are asked for") && warmed.stderr.contains("--cache-dir"), "{}", warmed.stderr);
+        Ok(())
+    })
+}
+
+/// Every path below `dir`, but for what the volume itself writes meanwhile.
+fn benches_left(dir: &Path) -> Result<Vec<String>> {
+    let mut left = Vec::new();
+    for entry in std::fs::read_dir(dir)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if name.contains("bench") {
+            left.push(name);
+        }
+    }
+    Ok(left)
+}
+
+#[test]
+fn observability_bench_measures_and_leaves_nothing() -> Result<()> {
+    in_place(Setup::new("o-bench"), |place| {
+        let both = json(&["bench", "--json", "--size", "16M"], place.dir())?;
+        for path in
+            ["/store/put/bytes_per_second", "/store/small_get/p99_seconds", "/mount/write_and_fsync/bytes_per_second"]
+        {
+            ensure!(number(&both, path)? > 0.0, "{path}: {both}");
+        }
+        ensure!(number(&both, "/mount/read_back/bytes")? == f64::from(16 << 20), "{both}");
+        let text = run(&mut stoa(&["bench", "--size", "1M"], place.dir())?, limit())?;
+        ensure!(text.contains("large writes") && text.contains("mount"), "{text}");
+        // ^C in the middle, while files are made.
+        let mut command = stoa(&["bench", "--size", "1G"], place.dir())?;
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let is_under_way = || Ok(!benches_left(place.dir())?.is_empty());
+        until("files are being written", limit(), is_under_way)?;
+        rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT)?;
+        let status = wait(&mut child, limit())?.context("it does not end")?;
+        ensure!(status.code() == Some(130), "{status}");
+        ensure!(std::fs::read_dir(place.dir())?.count() == 0, "left: {:?}", benches_left(place.dir())?);
+        place.unmount()?;
+        // The raw store, without a mount.
+        let report = place.stoa("bench", &["--json", "--size", "1M"])?;
+        ensure!(report.status.success(), "{}", report.quoted());
+        let report: Value = serde_json::from_str(&report.stdout)?;
+        ensure!(report["mount"].is_null() && number(&report, "/store/list_objects")? >= 101.0, "{report}");
+        let objects = place.scratch().join("store");
+        if objects.is_dir() {
+            let plain = place.scratch().join("plain");
+            std::fs::create_dir(&plain)?;
+            run(&mut stoa(&["bench", "--size", "1M"], &plain)?, limit())?;
+            ensure!(std::fs::read_dir(&plain)?.count() == 0, "the directory is not as it was");
+            ensure!(benches_left(&objects)?.is_empty(), "left: {:?}", benches_left(&objects)?);
+        }
+        place.expect_clean()?;
         Ok(())
     })
 }

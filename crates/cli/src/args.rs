@@ -16,6 +16,7 @@ use std::time::Duration;
 const EXAMPLES: &str = "\
 Examples:
   stoa mount --create ./store ./files      make a volume in a local directory and mount it
+  stoa bench s3://bucket/volume            how fast is the bucket from here
   stoa format s3://bucket/volume           make a volume in a bucket
   stoa mount s3://bucket/volume /mnt       mount it, here or on any other machine
   stoa status                              what is mounted, and what is not in the store yet
@@ -52,12 +53,19 @@ pub(crate) enum Command {
     Status(Status),
     Stats(Stats),
     Profile(Profile),
+    Bench(Bench),
     Warmup(Warmup),
     Info(Info),
     Fsck(Fsck),
     Gc(Gc),
     Completions(Completions),
     Man(Man),
+}
+
+/// Less than a mebibyte measures nothing, and a bench of more than a tebibyte is a mistake.
+fn bench_size(text: &str) -> Result<u64, String> {
+    let bytes = size(text)?;
+    if (1 << 20..=1 << 40).contains(&bytes) { Ok(bytes) } else { Err(format!("{text} is not between 1M and 1T")) }
 }
 
 /// How results are printed.
@@ -227,6 +235,31 @@ pub(crate) struct Profile {
     /// Measure for so long (or until ^C), instead of showing everything since the mount began
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     pub(crate) length: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) report: Report,
+}
+
+/// Measure a store, or a mount and the store behind it: what to run first with a new bucket
+///
+/// Of a STORE: bandwidth of PUT and GET with objects of 16 MiB, 8 at once; the latency of small PUTs and GETs one after the
+/// other; LIST. The objects lie below one prefix, .stoa-bench-..., which is removed at the end, also after an error or ^C.
+/// There need not be a volume in it, and one that is there is not touched.
+///
+/// Of a DIR in a mount: the same, asked of the process behind the mount, and beside it files: one large file written with
+/// fsync, read back past the kernel's cache (how much of it came from the store, and not from the mount's cache, is shown), 4 KiB
+/// at random places of it, a thousand small files. They lie in a directory of their own, which is removed.
+///
+/// It costs requests, and --size of traffic each way.
+#[derive(Debug, Args)]
+pub(crate) struct Bench {
+    /// s3://BUCKET/PREFIX, gs://..., az://..., a directory of objects, or a directory in a mount
+    #[arg(value_name = "STORE|DIR", value_hint = ValueHint::AnyPath)]
+    pub(crate) target: String,
+    /// How much is moved each way to measure bandwidth
+    #[arg(long, value_name = "SIZE", default_value = "256M", value_parser = bench_size)]
+    pub(crate) size: u64,
+    #[command(flatten)]
+    pub(crate) access: Access,
     #[command(flatten)]
     pub(crate) report: Report,
 }

@@ -1,5 +1,6 @@
 //! One file a command.
 
+mod bench;
 mod format;
 mod fsck;
 mod gc;
@@ -33,6 +34,7 @@ pub(crate) fn run(cli: Cli) -> Outcome<ExitCode> {
         Command::Status(args) => status::run(&args).map(done),
         Command::Stats(args) => stats::run(&args).map(done),
         Command::Profile(args) => profile::run(&args).map(done),
+        Command::Bench(args) => bench::run(&args).map(done),
         Command::Warmup(args) => warmup::run(&args),
         Command::Info(args) => info::run(&args).map(done),
         Command::Fsck(args) => fsck::run(&args),

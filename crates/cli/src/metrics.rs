@@ -2,9 +2,11 @@
 //!
 //! The process behind a mount takes a [`Snapshot`]; who wants to know what happened meanwhile takes two, and subtracts.
 
+mod figures;
 mod operation;
 pub(crate) mod prometheus;
 pub(crate) mod snapshot;
 
+pub(crate) use figures::{Latency, Rate, StoreFigures};
 pub(crate) use operation::{Operation, in_between};
 pub(crate) use snapshot::{Cache, Requests, Snapshot, Store};

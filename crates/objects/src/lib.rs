@@ -9,6 +9,7 @@
 //!
 //! Nothing here reads the environment but [`connect()`], which says what it reads, and nothing prints a secret.
 
+mod bench;
 mod classify;
 mod connect;
 mod directory;
@@ -27,6 +28,7 @@ mod verb;
 #[cfg(feature = "testing")]
 pub mod testing;
 
+pub use bench::{BenchOptions, BenchReport, Moved, bench};
 pub use connect::{ConnectOptions, Connected, connect};
 pub use directory::Directory;
 pub use error::{Error, Result};

@@ -21,7 +21,7 @@ fn every_flag_and_command_says_what_it_does() {
 #[test]
 fn every_command_that_reports_has_json() {
     let stoa = Cli::command();
-    for name in ["format", "mount", "umount", "status", "stats", "profile", "warmup", "info", "fsck", "gc"] {
+    for name in ["format", "mount", "umount", "status", "stats", "profile", "warmup", "bench", "info", "fsck", "gc"] {
         let command = stoa.find_subcommand(name).unwrap();
         assert!(command.get_arguments().any(|arg| arg.get_long() == Some("json")), "{name}");
     }
@@ -30,7 +30,7 @@ fn every_command_that_reports_has_json() {
 #[test]
 fn every_command_that_connects_has_the_same_access_flags() {
     let stoa = Cli::command();
-    for name in ["format", "mount", "fsck", "gc"] {
+    for name in ["format", "mount", "bench", "fsck", "gc"] {
         let command = stoa.find_subcommand(name).unwrap();
         for flag in ["endpoint", "region", "path-style", "ca-file", "profile", "anonymous", "no-checksum"] {
             let found = command.get_arguments().find(|arg| arg.get_long() == Some(flag));

@@ -18,6 +18,11 @@ pub(crate) enum Request {
     Status,
     /// What have you counted? Answered with a `Snapshot`.
     Metrics,
+    /// How fast is the store behind you? Answered with `StoreFigures`; nothing is left in the store, also if the asker goes.
+    Bench {
+        /// Bytes to move each way.
+        bytes: u64,
+    },
     /// Make everything durable.
     Sync,
     /// Check the volume.

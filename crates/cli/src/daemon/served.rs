@@ -3,15 +3,16 @@
 use super::count::Counted;
 use super::health::StoreHealth;
 use crate::control::{Answers, Record, Request, Steps};
-use crate::metrics::Snapshot;
+use crate::metrics::{Snapshot, StoreFigures};
 use crate::{mounts, output};
 use serde_json::{Value, json};
 use std::future::Future;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use stoa_fuse::OpStats;
-use stoa_objects::Connected;
+use stoa_objects::{BenchOptions, Connected};
 use stoa_vfs::{Ino, Vfs};
 use stoa_volume::{FsckOptions, Volume};
 use tokio::runtime::Handle;
@@ -19,6 +20,8 @@ use tokio::sync::{oneshot, watch};
 
 /// The most extents that one answer holds.
 const LISTED_MAX: usize = 100_000;
+/// How long measuring the store waits out an outage.
+const BENCH_OUTAGE_MAX: Duration = Duration::from_secs(60);
 /// How often waiting for the store is told of.
 const TELL_EVERY: Duration = Duration::from_millis(250);
 
@@ -175,6 +178,23 @@ impl Served {
         limited(&report, "")
     }
 
+    /// Measures the store, on a thread of its own that goes on without whoever asked: it removes what it put there.
+    async fn bench(&self, bytes: u64, steps: Steps) -> Result<Value, String> {
+        let store = self.store.patient_for(BENCH_OUTAGE_MAX);
+        let options = BenchOptions { bytes, ..BenchOptions::default() };
+        let stop = Arc::new(AtomicBool::new(false));
+        let _unwanted = StopWhenDropped(Arc::clone(&stop));
+        let runtime = Handle::current();
+        let measure = move || {
+            let heard = |stage: &'static str, done, total| steps.report(stage, done, total);
+            let report = runtime.block_on(stoa_objects::bench(store.as_ref(), &options, &stop, &heard));
+            report.inspect_err(|error| tracing::warn!(%error, "measuring the store"))
+        };
+        let report = tokio::task::spawn_blocking(measure).await.map_err(|error| error.to_string())?;
+        let report = report.map_err(|error| error.to_string())?;
+        report.map(|report| json!(StoreFigures::from(&report))).ok_or_else(|| "interrupted".into())
+    }
+
     /// Does `work`, telling how much is still to go into the store.
     async fn telling<T>(&self, steps: &Steps, work: impl Future<Output = T>) -> T {
         tokio::pin!(work);
@@ -187,10 +207,20 @@ impl Served {
     }
 }
 
+/// Tells work of which nobody wants to hear any more to end.
+struct StopWhenDropped(Arc<AtomicBool>);
+
+impl Drop for StopWhenDropped {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 impl Answers for Served {
     async fn answer(&self, request: Request, steps: &Steps) -> Result<Value, String> {
         match request {
             Request::Status => self.status(),
+            Request::Bench { bytes } => self.bench(bytes, steps.clone()).await,
             Request::Metrics => Ok(json!(self.snapshot())),
             Request::Sync => self.telling(steps, self.make_durable()).await,
             Request::ShutdownWait => self.telling(steps, self.closed()).await,
