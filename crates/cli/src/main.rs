@@ -4,6 +4,7 @@
 //! environment. `invocation` turns argv into [`args::Cli`]; `commands` holds one file a command; `daemon` is the process
 //! behind a mount, and `control` is how the commands talk to it.
 
+mod allocator;
 mod args;
 mod commands;
 mod control;
@@ -20,12 +21,8 @@ mod store;
 
 use std::process::ExitCode;
 
-/// A request takes dozens of small allocations, many given back by another thread: what the system's allocator is slow at.
-/// Without huge pages: one is resident whole for as long as anything in it is in use, and `--memory` would be exceeded by them.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
+    allocator::give_back_at_once();
     let invoked = match invocation::read(std::env::args_os().collect()) {
         Ok(invoked) => invoked,
         Err(invocation::Refused::Clap(error)) => {
