@@ -25,7 +25,7 @@ pub(super) struct Histogram {
     max_nanos: AtomicU64,
 }
 
-/// What a [`Histogram`] held at one moment.
+/// What a histogram held at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Times {
     /// All times added up.
