@@ -9,7 +9,8 @@ use stoa_tests::{Place, Setup, StoreKind, content, in_place, scale};
 const CEILING_MIB: u64 = 128;
 
 /// What comes on top of the ceiling, however large that is: the pages of the program and its libraries, and stacks (20 MiB when
-/// freshly mounted), and the writes that the kernel has under way while there is no room for them yet, 64 of 1 MiB at most.
+/// freshly mounted), and the writes that the kernel has under way while there is no room for them yet: 64 of 1 MiB, or fewer where there is
+/// little memory.
 const ALLOWANCE_MIB: u64 = 20 + 64;
 
 const PIECE: usize = 4 << 20;

@@ -1,6 +1,7 @@
 //! The allocator, and what keeps it from holding on to memory beyond `--memory`.
 
 use libmimalloc_sys::{mi_option_set, mi_option_t};
+use std::ffi::c_long;
 
 /// A request takes dozens of small allocations, many given back by another thread: what the system's allocator is slow at.
 /// Without huge pages: one is resident whole for as long as anything in it is in use.
@@ -10,12 +11,16 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// `mi_option_purge_delay` of `mimalloc.h`, for which the bindings have no name.
 const PURGE_DELAY: mi_option_t = 15;
 
-/// Has free memory given back to the system at once, not a second later: in a second, hundreds of MiB pass through a mount.
+/// How long free memory is kept for who needs some next, in milliseconds. In the second that is the default, hundreds of MiB pass through a
+/// mount; with none at all, every buffer of a large write costs the kernel new pages.
+const KEEP_MS: c_long = 10;
+
+/// Has free memory given back to the system soon.
 ///
 /// To be called before there is a second thread.
-pub(crate) fn give_back_at_once() {
+pub(crate) fn give_back_soon() {
     // SAFETY: the option exists, and there is no other thread that could read it while it is stored.
-    unsafe { mi_option_set(PURGE_DELAY, 0) };
+    unsafe { mi_option_set(PURGE_DELAY, KEEP_MS) };
 }
 
 #[cfg(test)]

@@ -18,6 +18,11 @@ fn share(limit: Option<u64>) -> u64 {
     limit.map_or(512 << 20, |limit| limit / 4).clamp(LEAST, DEFAULT_MAX)
 }
 
+/// How many requests the kernel may have under way for nobody in particular: a sixteenth of the memory, if each is a write of a MiB.
+pub(crate) fn background_max(memory_bytes_max: u64) -> u16 {
+    u16::try_from(memory_bytes_max >> 24).unwrap_or(u16::MAX).clamp(8, 64)
+}
+
 /// The memory this process may use: the least of RAM and the limits of its cgroup and those above it. `root` is `/`, but in tests.
 fn limit(root: &Path) -> Option<u64> {
     let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();

@@ -130,6 +130,7 @@ impl Plan {
             dev: self.words.dev.unwrap_or(default.dev),
             noexec: self.words.noexec.unwrap_or(default.noexec),
             noatime: self.words.noatime.unwrap_or(default.noatime),
+            background_max: resources::background_max(self.memory_bytes_max),
             ..default
         }
     }

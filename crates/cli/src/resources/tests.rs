@@ -50,3 +50,8 @@ fn what_was_asked_for_is_taken_and_nothing_known_is_survived() {
     assert_eq!(share(None), 512 << 20);
     assert_eq!(share(Some(1 << 20)), LEAST);
 }
+
+#[test]
+fn little_memory_has_few_requests_in_the_background() {
+    assert_eq!([64 << 20, 128 << 20, 512 << 20, 1 << 30, 4 << 30].map(background_max), [8, 8, 32, 64, 64]);
+}

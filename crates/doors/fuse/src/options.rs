@@ -24,6 +24,9 @@ pub struct MountOptions {
     pub workers: Option<usize>,
     /// How far the kernel reads ahead, in bytes.
     pub readahead_bytes: u32,
+    /// Requests without a waiting caller (read-ahead, write-back) that may be under way at once. Each write among them holds a MiB
+    /// while a store that is full lets it wait.
+    pub background_max: u16,
 }
 
 impl Default for MountOptions {
@@ -38,6 +41,7 @@ impl Default for MountOptions {
             noatime: false,
             workers: None,
             readahead_bytes: 1 << 20,
+            background_max: 64,
         }
     }
 }

@@ -17,13 +17,6 @@ pub(crate) const WRITE_BYTES_MAX: u32 = 1 << 20;
 /// The longest read or write in pages of 4096 bytes.
 const PAGES_MAX: u16 = 256;
 
-/// Requests without a waiting caller (read-ahead, write-back) that may be under way at once. Each write among them holds a
-/// buffer of [`WRITE_BYTES_MAX`] while a store that is full lets it wait.
-const BACKGROUND_MAX: u16 = 64;
-
-/// Three quarters, as the kernel itself would choose.
-const CONGESTION_THRESHOLD: u16 = 48;
-
 /// What is wanted of any kernel that has it.
 const WANTED: u64 = flag::ASYNC_READ
     | flag::ATOMIC_O_TRUNC
@@ -72,8 +65,9 @@ pub(crate) fn negotiate(offer: &Init, policy: CachePolicy, options: &MountOption
         readahead_bytes_max: options.readahead_bytes.max(offer.readahead_bytes_max),
         write_bytes_max: WRITE_BYTES_MAX,
         pages_max: PAGES_MAX,
-        background_max: BACKGROUND_MAX,
-        congestion_threshold: CONGESTION_THRESHOLD,
+        background_max: options.background_max,
+        // Three quarters, as the kernel itself would choose.
+        congestion_threshold: options.background_max / 4 * 3,
     };
     (agreement, reply)
 }
