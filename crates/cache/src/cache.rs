@@ -132,6 +132,13 @@ impl Cache {
         self.fetcher.memory.insert((object_id, offset), decoded);
     }
 
+    /// Drops pieces of an object from memory, by their offsets: their reader has passed them, and somebody nearer to it keeps them.
+    pub fn release(&self, object_id: u128, offsets: impl IntoIterator<Item = u64>) {
+        for offset in offsets {
+            self.fetcher.memory.remove(&(object_id, offset));
+        }
+    }
+
     /// Says that an object was deleted. Its pieces in memory are dropped; those on disk are left to age out.
     ///
     /// Takes time in proportion to the pieces in memory.

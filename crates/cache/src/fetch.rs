@@ -19,7 +19,8 @@ use crate::plan::coalesce;
 use crate::usage::{Counters, add};
 use crate::{Budget, Decode, Error, Object, Options, Piece, Reservation, Result};
 
-/// Pieces of at most so many bytes, as stored and decoded, are decoded in place: a trip to another thread costs more.
+/// Pieces of at most so many bytes, as stored and decoded, are decoded in place: a trip to another thread costs more. So are those
+/// that do not grow, as there is nothing to do but to check them.
 const INLINE_BYTES_MAX: u64 = 32 << 10;
 
 /// Brings pieces into memory.
@@ -265,7 +266,7 @@ impl Fetcher {
 }
 
 fn decodes_inline(piece: &Piece) -> bool {
-    piece.cost() <= INLINE_BYTES_MAX
+    piece.cost() <= INLINE_BYTES_MAX || piece.len == piece.weight
 }
 
 /// Decodes into bytes that keep no more memory than they are counted for.

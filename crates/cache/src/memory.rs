@@ -58,6 +58,10 @@ impl Memory {
         self.map.insert(key, decoded);
     }
 
+    pub(crate) fn remove(&self, key: &Key) {
+        self.map.remove(key);
+    }
+
     /// Drops all pieces of an object. Takes time in proportion to all pieces held.
     pub(crate) fn forget(&self, id: u128) {
         self.map.retain(|key, _| key.0 != id);

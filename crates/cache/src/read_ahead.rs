@@ -8,6 +8,8 @@ use parking_lot::Mutex;
 const WINDOW_BYTES_MIN: u64 = 128 << 10;
 /// How many requests of the kernel may overtake one another.
 const REORDER_REQUESTS: u64 = 8;
+/// What was read is given up in multiples of this, so that hardly a piece of an object is given up with a part unread.
+const BEHIND_BYTES: u64 = 1 << 20;
 /// How many holes left by overtaking requests are remembered; one more, and the reads are not sequential.
 const HOLES_MAX: usize = 8;
 
@@ -34,6 +36,8 @@ struct Stream {
     holes: Vec<Range<u64>>,
     /// The longest read so far: a short one may overtake long ones.
     len_max: u64,
+    /// From where on what was read has not been given up.
+    kept: u64,
     started: bool,
 }
 
@@ -85,11 +89,30 @@ impl ReadAhead {
             }
             Step::Late => stream.fill(offset, end),
             Step::Random => {
-                *stream = Stream { front: end, fetched: end, started: true, ..Stream::default() };
+                let kept = offset.next_multiple_of(BEHIND_BYTES);
+                *stream = Stream { front: end, fetched: end, kept, started: true, ..Stream::default() };
             }
         }
         stream.started = true;
         stream.advance(self.bytes_max, file_size)
+    }
+
+    /// The bytes of the file that a long sequential reader has passed since it was asked last, if that is a good deal: it is not going to
+    /// read them again soon.
+    #[must_use]
+    pub fn behind(&self) -> Option<Range<u64>> {
+        let mut stream = self.stream.lock();
+        if stream.window < self.bytes_max {
+            return None;
+        }
+        let passed = stream.holes.iter().map(|hole| hole.start).fold(stream.front, u64::min);
+        let end = passed.saturating_sub(stream.slack()) / BEHIND_BYTES * BEHIND_BYTES;
+        let behind = stream.kept..end;
+        if behind.is_empty() {
+            return None;
+        }
+        stream.kept = end;
+        Some(behind)
     }
 }
 

@@ -22,7 +22,7 @@ mod store;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    allocator::give_back_soon();
+    allocator::give_back_after(allocator::KEPT_LEAST);
     let invoked = match invocation::read(std::env::args_os().collect()) {
         Ok(invoked) => invoked,
         Err(invocation::Refused::Clap(error)) => {

@@ -1,7 +1,9 @@
 //! How much memory a mount may use when nobody says.
 
+use crate::allocator::KEPT_LEAST;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 /// The most that is taken without being asked for.
 const DEFAULT_MAX: u64 = 4 << 30;
@@ -21,6 +23,17 @@ fn share(limit: Option<u64>) -> u64 {
 /// How many requests the kernel may have under way for nobody in particular: a sixteenth of the memory, if each is a write of a MiB.
 pub(crate) fn background_max(memory_bytes_max: u64) -> u16 {
     u16::try_from(memory_bytes_max >> 24).unwrap_or(u16::MAX).clamp(8, 64)
+}
+
+/// How long freed memory is kept for what needs some next: the more of it there may be, the longer.
+pub(crate) fn freed_memory_kept(memory_bytes_max: u64) -> Duration {
+    let kept = Duration::from_millis(memory_bytes_max >> 23);
+    kept.clamp(KEPT_LEAST, Duration::from_secs(1))
+}
+
+/// How much written data the kernel may hold back for a mount: a good deal less than the mount itself, so that it is sent while it is written.
+pub(crate) fn dirty_bytes_max(memory_bytes_max: u64) -> u64 {
+    (memory_bytes_max / 16).clamp(32 << 20, 128 << 20)
 }
 
 /// The memory this process may use: the least of RAM and the limits of its cgroup and those above it. `root` is `/`, but in tests.

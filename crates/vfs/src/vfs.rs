@@ -60,6 +60,8 @@ pub struct OpenFlags {
     pub truncate: bool,
     /// With `truncate`: clear set-uid, set-gid and capabilities too.
     pub clear_privileges: bool,
+    /// The door keeps nothing of what is read (`O_DIRECT`): what is to be read again has to be kept by the store.
+    pub uncached: bool,
 }
 
 /// How bytes are written.

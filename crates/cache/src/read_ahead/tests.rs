@@ -125,3 +125,34 @@ fn pages_that_the_kernel_had_are_forgiven() {
     }
     assert!(given >= 1990 * 128 * K, "{given}");
 }
+
+#[test]
+fn what_a_long_reader_has_passed_is_given_up_once_and_what_may_still_be_read_is_not() {
+    let policy = ReadAhead::new(8 * M);
+    let step = 256 * K;
+    let mut given_up = 0;
+    for offset in (0..200 * M).step_by(usize::try_from(step).unwrap()) {
+        let ahead = policy.on_read(offset, step, 1 << 40);
+        if ahead.is_none() {
+            continue;
+        }
+        if let Some(behind) = policy.behind() {
+            assert_eq!((behind.start, behind.end % M), (given_up, 0));
+            assert!(behind.end + 8 * step <= offset + step, "{behind:?} at {offset}");
+            given_up = behind.end;
+        }
+        assert_eq!(policy.behind(), None);
+    }
+    assert!(given_up > 190 * M, "{given_up}");
+}
+
+#[test]
+fn a_short_reader_gives_nothing_up() {
+    let policy = ReadAhead::new(32 * M);
+    for at in 0..40 {
+        let _ahead = policy.on_read(at * 256 * K, 256 * K, 1 << 40);
+        assert_eq!(policy.behind(), None, "{at}");
+    }
+    let _random = policy.on_read(500 * M + K, K, 1 << 40);
+    assert_eq!(policy.behind(), None);
+}

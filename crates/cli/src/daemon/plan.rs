@@ -10,6 +10,7 @@ use std::fs::DirBuilder;
 use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use stoa_fuse::MountOptions;
 use stoa_volume::OpenOptions;
 
@@ -35,7 +36,7 @@ pub(crate) struct Plan {
     memory_bytes_max: u64,
     cache_dir: Option<PathBuf>,
     cache_bytes_max: u64,
-    commit_interval: std::time::Duration,
+    commit_interval: Duration,
 }
 
 impl Plan {
@@ -104,6 +105,11 @@ impl Plan {
         self.cache_dir.as_ref().map_or(0, |_| self.cache_bytes_max)
     }
 
+    /// How long freed memory is kept for what needs some next.
+    pub(crate) fn freed_memory_kept(&self) -> Duration {
+        resources::freed_memory_kept(self.memory_bytes_max)
+    }
+
     /// How the volume is opened, by this process.
     pub(crate) fn open_options(&self) -> Outcome<OpenOptions> {
         Ok(OpenOptions {
@@ -131,6 +137,7 @@ impl Plan {
             noexec: self.words.noexec.unwrap_or(default.noexec),
             noatime: self.words.noatime.unwrap_or(default.noatime),
             background_max: resources::background_max(self.memory_bytes_max),
+            dirty_bytes_max: resources::dirty_bytes_max(self.memory_bytes_max),
             ..default
         }
     }

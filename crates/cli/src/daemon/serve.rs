@@ -5,6 +5,7 @@ use super::fork::Readiness;
 use super::health::rfc3339;
 use super::served::{Phase, Served, write_back};
 use super::{Announcement, Plan, Signals};
+use crate::allocator;
 use crate::control::{self, Claim, Record, Registry};
 use crate::failure::{Failure, Outcome};
 use crate::output::Meter;
@@ -22,6 +23,7 @@ use tokio::task::JoinHandle;
 
 /// Does what `plan` says, from opening the volume to closing it, and tells `readiness` when it is mounted.
 pub(crate) fn run(plan: &Plan, readiness: &Readiness) -> Outcome<()> {
+    allocator::give_back_after(plan.freed_memory_kept());
     let served = plan.log.start().and_then(|()| {
         let runtime = crate::commands::runtime()?;
         let served = runtime.block_on(serve(plan, readiness));

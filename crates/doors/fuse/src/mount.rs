@@ -48,7 +48,7 @@ impl Mount {
         });
         match started {
             Ok((stats, ended)) => {
-                tune::raise_limits(&dir, options.readahead_bytes);
+                tune::set_limits(&dir, &options);
                 Ok(Self { dir, stats, runtime, ended })
             }
             Err(error) => {

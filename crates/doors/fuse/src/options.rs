@@ -27,6 +27,9 @@ pub struct MountOptions {
     /// Requests without a waiting caller (read-ahead, write-back) that may be under way at once. Each write among them holds a MiB
     /// while a store that is full lets it wait.
     pub background_max: u16,
+    /// Pages written by programs, in bytes, that the kernel may hold back before writers wait; at half of it the kernel begins to
+    /// write. For Linux 6.2 and later, when root mounts.
+    pub dirty_bytes_max: u64,
 }
 
 impl Default for MountOptions {
@@ -42,6 +45,7 @@ impl Default for MountOptions {
             workers: None,
             readahead_bytes: 1 << 20,
             background_max: 64,
+            dirty_bytes_max: 128 << 20,
         }
     }
 }

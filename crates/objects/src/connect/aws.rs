@@ -58,15 +58,16 @@ pub(crate) fn build(
     options: &ConnectOptions,
     credentials: Option<AwsCredentialProvider>,
 ) -> Result<AmazonS3> {
-    let encrypted = endpoint.is_none_or(|endpoint| endpoint.starts_with("https://"));
+    let protected = endpoint.is_none_or(|endpoint| endpoint.starts_with("https://") || client::is_loopback(endpoint));
     let path_style = options.path_style.unwrap_or(endpoint.is_some());
     let mut builder = AmazonS3Builder::new()
         .with_bucket_name(bucket)
         .with_region(region)
         .with_virtual_hosted_style_request(!path_style)
         .with_conditional_put(S3ConditionalPut::ETagMatch)
-        // The signature of the payload costs five times the processor time of all the rest, and TLS protects it anyway.
-        .with_unsigned_payload(encrypted)
+        // The signature of the payload costs five times the processor time of all the rest. On a network without TLS it is
+        // what notices damage under way.
+        .with_unsigned_payload(protected)
         .with_retry(client::no_retries())
         .with_client_options(client::client_options(options, endpoint)?);
     if options.checksum {

@@ -46,6 +46,16 @@ pub(super) fn endpoint(text: &str) -> Result<String> {
     Ok(text.trim_end_matches('/').to_owned())
 }
 
+/// Whether what is sent to an endpoint never leaves this machine.
+pub(super) fn is_loopback(endpoint: &str) -> bool {
+    url::Url::parse(endpoint).is_ok_and(|url| match url.host() {
+        Some(url::Host::Domain(name)) => name == "localhost",
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    })
+}
+
 /// The error for a builder that refuses its options.
 pub(super) fn refused(store: &str, error: &object_store::Error) -> Error {
     Error::BadOption(format!("{store}: {}", redact::short(&redact::chain(error))))

@@ -1,4 +1,4 @@
-use super::client::endpoint;
+use super::client::{endpoint, is_loopback};
 use crate::{ConnectOptions, Error, Location, connect};
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
@@ -23,6 +23,16 @@ fn endpoints_are_checked_and_secrets_in_them_not_repeated() {
     for bad in ["localhost:9000", "ftp://x", "https://me:s3cret@host", "https://host/?s3cret=s3cret"] {
         let error = endpoint(bad).unwrap_err();
         assert!(matches!(error, Error::BadOption(_)) && !error.to_string().contains("s3cret"), "{error}");
+    }
+}
+
+#[test]
+fn loopback_is_told_from_the_network() {
+    for near in ["http://localhost:9000", "http://127.0.0.1:9000", "http://127.8.0.1", "http://[::1]:9000"] {
+        assert!(is_loopback(near), "{near}");
+    }
+    for far in ["http://localhost.example.com", "http://10.0.0.1:9000", "http://minio:9000", "http://[::2]", "?"] {
+        assert!(!is_loopback(far), "{far}");
     }
 }
 

@@ -11,8 +11,9 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Up to this length a body is read before it is handed out, so that the reader never sees it fail half-way.
-const WHOLE_MAX: u64 = 8 << 20;
+/// Up to this length a body is read before it is handed out: less to do than to watch over what is left of it. A longer one is handed out
+/// while it comes, so that its reader can be done with one part while the next arrives, and memory serves many parts.
+const WHOLE_MAX: u64 = 64 << 10;
 
 pub(super) async fn get(core: &Arc<Core>, location: &Path, options: GetOptions) -> Result<GetResult> {
     let mut tries = Tries::new(core, "get", Some(location));

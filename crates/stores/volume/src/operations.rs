@@ -209,7 +209,7 @@ impl Vfs for Volume {
             self.check_writable()?;
         }
         let file = self.file(ino).await?;
-        let open = Open::new(file, flags.write, self.read_ahead_max());
+        let open = Open::new(file, flags, self.read_ahead_max());
         if flags.truncate {
             self.truncate_file(&open.file, 0).await?;
             if flags.clear_privileges {
@@ -243,7 +243,9 @@ impl Vfs for Volume {
         let ahead = open.read_ahead.lock().on_read(offset, len, file_size);
         let reading = self.read_file(&open.file, offset, size);
         let parts = match ahead {
-            Some(range) => futures::future::join(reading, self.read_ahead(ino, range)).await.0?,
+            Some(range) => {
+                futures::future::join3(reading, self.read_ahead(ino, range), self.release_passed(&open)).await.0?
+            }
             None => reading.await?,
         };
         self.touch_atime(&self.meta.attr(ino).await?).await;

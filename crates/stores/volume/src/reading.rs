@@ -4,6 +4,7 @@ use crate::file::{File, Piece as LayerPiece, Span, overlay};
 use crate::layout::segment_path;
 use crate::segment::decode;
 use crate::volume::Volume;
+use crate::writing::Open;
 use bytes::Bytes;
 use futures::future::try_join_all;
 use std::ops::Range;
@@ -110,14 +111,36 @@ impl Volume {
     /// Fetches what a reader is going to want.
     pub(crate) async fn read_ahead(&self, ino: Ino, range: Range<u64>) {
         let _alive = self.reads.begin();
-        // Whatever is wrong will be found, and told, by the read itself.
-        let Ok(extents) = self.meta.extents(ino, range).await else { return };
-        for extent in extents {
-            if let Content::Stored(run) = &extent.content {
-                let (object, pieces, decoder) = request(run.segment, placed(run));
-                self.cache.prefetch(object, pieces, decoder);
-            }
+        let runs = self.runs(ino, range).await;
+        // Neighbours in a segment come with one request.
+        for runs in runs.chunk_by(|one, next| one.segment == next.segment) {
+            let Some(first) = runs.first() else { continue };
+            let (object, pieces, decoder) = request(first.segment, runs.iter().flat_map(|run| placed(run)));
+            self.cache.prefetch(object, pieces, decoder);
         }
+    }
+
+    /// Gives up what a long sequential reader has passed: whoever reads it again is served by the cache of the door, and the memory it was
+    /// in is used for what comes next.
+    pub(crate) async fn release_passed(&self, open: &Open) {
+        if open.uncached {
+            return;
+        }
+        let passed = open.read_ahead.lock().behind();
+        let Some(range) = passed else { return };
+        for run in self.runs(open.file.ino, range).await {
+            self.cache.release(u128::from(run.segment.0), placed(&run).map(|(offset, _)| offset.into()));
+        }
+    }
+
+    /// The stored parts of a range, for what is done ahead or behind of reads: whatever is wrong is found, and told, by a read.
+    async fn runs(&self, ino: Ino, range: Range<u64>) -> Vec<Run> {
+        let stored = |extent: Extent| match extent.content {
+            Content::Stored(run) => Some(run),
+            Content::Hole | Content::Inline(_) => None,
+        };
+        let extents = self.meta.extents(ino, range).await.unwrap_or_default();
+        extents.into_iter().filter_map(stored).collect()
     }
 
     /// The next data, or hole, at or after `offset`.

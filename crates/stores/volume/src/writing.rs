@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stoa_cache::{ReadAhead, Reservation};
 use stoa_meta::ChangeAttr;
-use stoa_vfs::{Allocate, Error, Handle, Ino, Kind, Result, Timestamp};
+use stoa_vfs::{Allocate, Error, Handle, Ino, Kind, OpenFlags, Result, Timestamp};
 
 /// A layer this large goes into the log without waiting for more.
 const FREEZE_BYTES: u64 = 8 << 20;
@@ -33,13 +33,16 @@ pub(crate) struct Handles {
 pub(crate) struct Open {
     pub(crate) file: Arc<File>,
     pub(crate) writable: bool,
+    /// As in [`OpenFlags`].
+    pub(crate) uncached: bool,
     pub(crate) read_ahead: Mutex<ReadAhead>,
 }
 
 impl Open {
-    pub(crate) fn new(file: Arc<File>, writable: bool, read_ahead_max: u64) -> Self {
-        file.lock().writers += u32::from(writable);
-        Self { file, writable, read_ahead: Mutex::new(ReadAhead::new(read_ahead_max)) }
+    pub(crate) fn new(file: Arc<File>, flags: OpenFlags, read_ahead_max: u64) -> Self {
+        file.lock().writers += u32::from(flags.write);
+        let read_ahead = Mutex::new(ReadAhead::new(read_ahead_max));
+        Self { file, writable: flags.write, uncached: flags.uncached, read_ahead }
     }
 }
 

@@ -69,7 +69,7 @@ async fn a_file_that_is_being_rewritten_keeps_its_old_content_until_then() {
     let (ino, handle) = write(&volume, "file", b'o').await;
     volume.fsync(ino).await.unwrap();
     volume.release(ino, handle).await;
-    let rewriting = OpenFlags { write: true, truncate: true, clear_privileges: false };
+    let rewriting = OpenFlags { write: true, truncate: true, ..OpenFlags::default() };
     let handle = volume.open(ino, rewriting).await.unwrap();
     volume.write(ino, handle, 0, Bytes::from(vec![b'n'; BYTES / 2]), WriteFlags::default()).await.unwrap();
     volume.fsync(Ino::ROOT).await.unwrap();

@@ -63,7 +63,11 @@ fn regular(create: &Create<'_>) -> Make {
 /// Opens what was just made; there is nothing to truncate.
 async fn opened(session: &Session, entry: &Entry, flags: u32) -> Outcome {
     let ino = entry.attr.ino;
-    let how = stoa_vfs::OpenFlags { write: file::writes(flags), truncate: false, clear_privileges: false };
+    let how = stoa_vfs::OpenFlags {
+        write: file::writes(flags),
+        uncached: file::uncached(flags),
+        ..stoa_vfs::OpenFlags::default()
+    };
     match session.vfs.open(ino, how).await {
         Ok(handle) => {
             session.writers.opened(ino, handle, how.write);

@@ -11,7 +11,7 @@ pub(super) fn open(r: &Request<'_>, how: u32, open_flags: u32) -> Result<Step, F
     let (session, ino) = (r.session(), r.ino());
     let truncate = how & libc::O_TRUNC.cast_unsigned() != 0;
     let clear_privileges = open_flags & flags::open::KILL_SUIDGID != 0;
-    let wanted = OpenFlags { write: writes(how), truncate, clear_privileges };
+    let wanted = OpenFlags { write: writes(how), truncate, clear_privileges, uncached: uncached(how) };
     let work = async move {
         let handle = session.vfs.open(ino, wanted).await?;
         session.writers.opened(ino, handle, wanted.write);
@@ -24,6 +24,11 @@ pub(super) fn open(r: &Request<'_>, how: u32, open_flags: u32) -> Result<Step, F
 /// Whether flags of open(2) ask for writing.
 pub(super) fn writes(flags: u32) -> bool {
     flags & libc::O_ACCMODE.cast_unsigned() != libc::O_RDONLY.cast_unsigned()
+}
+
+/// Whether flags of open(2) go past the kernel's cache.
+pub(super) fn uncached(flags: u32) -> bool {
+    flags & libc::O_DIRECT.cast_unsigned() != 0
 }
 
 /// What the kernel is told about a file it opened with `flags`.

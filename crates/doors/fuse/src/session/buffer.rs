@@ -22,14 +22,14 @@ const SPARE_PER_WORKER: usize = 4;
 /// that a store takes what it keeps from.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    spare: Mutex<Vec<Box<[u8]>>>,
+    spare: Mutex<Vec<Vec<u8>>>,
     spare_max: usize,
 }
 
 /// A buffer, which goes back to its pool when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Buffer {
-    bytes: Box<[u8]>,
+    bytes: Vec<u8>,
     pool: Arc<Pool>,
 }
 
@@ -38,24 +38,22 @@ impl Pool {
         Arc::new(Self { spare: Mutex::new(Vec::new()), spare_max: workers * SPARE_PER_WORKER })
     }
 
-    /// A buffer that any request fits in.
+    /// A buffer with room for any request.
     pub(crate) fn take(self: &Arc<Self>) -> Buffer {
         let spare = self.spare.lock().pop();
-        let bytes = spare.unwrap_or_else(|| vec![0; WRITE_BYTES_MAX as usize + REQUEST_OVERHEAD].into_boxed_slice());
+        let bytes = spare.unwrap_or_else(|| Vec::with_capacity(WRITE_BYTES_MAX as usize + REQUEST_OVERHEAD));
         Buffer { bytes, pool: Arc::clone(self) }
     }
 }
 
 impl Buffer {
-    pub(crate) fn as_mut(&mut self) -> &mut [u8] {
+    pub(crate) fn as_mut(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }
 
-    /// The first `len` bytes as [`Bytes`], without a copy.
-    pub(crate) fn freeze(self, len: usize) -> Bytes {
-        let mut bytes = Bytes::from_owner(self);
-        bytes.truncate(len);
-        bytes
+    /// What it holds as [`Bytes`], without a copy.
+    pub(crate) fn freeze(self) -> Bytes {
+        Bytes::from_owner(self)
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::answer::Payload;
 use bytes::Bytes;
+use rustix::buffer::spare_capacity;
 use rustix::ioctl::{Setter, ioctl, opcode};
 use std::fs::File;
-use std::io::{self, IoSlice, Read, Write};
+use std::io::{self, IoSlice, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use stoa_wire_fuse::reply;
 
@@ -57,9 +58,11 @@ impl Device {
         (&self.0).write(message).map(|_| ())
     }
 
-    /// Reads one request, and returns its length.
-    pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        (&self.0).read(buffer)
+    /// Reads one request into an empty buffer, whose capacity any request must fit in.
+    pub(crate) fn read(&self, buffer: &mut Vec<u8>) -> io::Result<()> {
+        buffer.clear();
+        rustix::io::read(&self.0, spare_capacity(buffer))?;
+        Ok(())
     }
 
     /// Answers request `unique`: with `errno` if it is not 0, otherwise with `payload`.

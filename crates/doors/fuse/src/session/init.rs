@@ -77,14 +77,14 @@ pub(crate) fn negotiate(offer: &Init, policy: CachePolicy, options: &MountOption
 /// # Errors
 /// [`Error::Protocol`] for a kernel that is too old; [`Error::Io`].
 pub(crate) fn handshake(device: &Device, policy: CachePolicy, options: &MountOptions) -> Result<Agreement> {
-    let mut buffer = vec![0; WRITE_BYTES_MAX as usize + stoa_wire_fuse::REQUEST_OVERHEAD];
-    let len = loop {
+    let mut buffer = Vec::with_capacity(WRITE_BYTES_MAX as usize + stoa_wire_fuse::REQUEST_OVERHEAD);
+    loop {
         match device.read(&mut buffer) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             other => break other.map_err(Error::io("reading the first FUSE request"))?,
         }
-    };
-    let (header, body) = Header::parse(buffer.get(..len).unwrap_or_default())?;
+    }
+    let (header, body) = Header::parse(&buffer)?;
     let answer = |errno, payload: &Payload| {
         device.answer(header.unique, errno, payload).map_err(Error::io("answering the first FUSE request"))
     };

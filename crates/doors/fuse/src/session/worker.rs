@@ -31,9 +31,8 @@ impl Worker {
         let _context = self.session.runtime.enter();
         let mut buffer = self.session.pool.take();
         loop {
-            let len = match self.device.read(buffer.as_mut()) {
-                Ok(len) => len,
-                Err(error) => match error.raw_os_error() {
+            if let Err(error) = self.device.read(buffer.as_mut()) {
+                match error.raw_os_error() {
                     // ENOENT: the request was taken back while it was read.
                     Some(libc::ENOENT | libc::EINTR | libc::EAGAIN) => continue,
                     Some(libc::ENODEV | libc::ECONNABORTED) => return,
@@ -41,24 +40,24 @@ impl Worker {
                         tracing::error!(%error, "reading from the FUSE device failed: this worker ends");
                         return;
                     }
-                },
-            };
+                }
+            }
             // A panic ends the request, whose reply is dropped and says so, and not the worker. Nothing of the worker is
             // left half changed: it only ever replaces its buffer.
-            let handled = catch_unwind(AssertUnwindSafe(|| self.receive(&mut buffer, len)));
+            let handled = catch_unwind(AssertUnwindSafe(|| self.receive(&mut buffer)));
             if handled.is_err() {
                 tracing::error!("a FUSE request panicked");
             }
         }
     }
 
-    fn receive(&self, buffer: &mut Buffer, len: usize) {
+    fn receive(&self, buffer: &mut Buffer) {
         let is_write = buffer.as_ref().get(4..8) == Some(&opcode::WRITE.to_ne_bytes());
-        if is_write && len >= HAND_OVER_BYTES_MIN {
-            let whole = std::mem::replace(buffer, self.session.pool.take()).freeze(len);
+        if is_write && buffer.as_ref().len() >= HAND_OVER_BYTES_MIN {
+            let whole = std::mem::replace(buffer, self.session.pool.take()).freeze();
             self.handle(&whole, Some(&whole));
-        } else if let Some(bytes) = buffer.as_ref().get(..len) {
-            self.handle(bytes, None);
+        } else {
+            self.handle(buffer.as_ref(), None);
         }
     }
 

@@ -223,7 +223,7 @@ pub async fn a_released_handle_is_closed(fs: Fs) {
 pub async fn opening_can_truncate(fs: Fs) {
     let ino = fs.file_with(ROOT, "a", &pattern(1, 100_000)).await;
     fs.fsync(ino).await.unwrap();
-    let handle = fs.open(ino, OpenFlags { write: true, truncate: true, clear_privileges: false }).await.unwrap();
+    let handle = fs.open(ino, OpenFlags { write: true, truncate: true, ..OpenFlags::default() }).await.unwrap();
     fs.expect(ino, b"").await;
     fs.write(ino, handle, 5, Bytes::from_static(b"new"), stoa_vfs::WriteFlags::default()).await.unwrap();
     fs.release(ino, handle).await;

@@ -160,7 +160,7 @@ pub async fn sizing_stamps_the_content(fs: Fs) {
     })
     .await;
     stamps(&fs, &[(file, CONTENT)], async {
-        let truncate = OpenFlags { write: true, truncate: true, clear_privileges: false };
+        let truncate = OpenFlags { write: true, truncate: true, ..OpenFlags::default() };
         let handle = fs.open(file, truncate).await.unwrap();
         fs.release(file, handle).await;
     })

@@ -4,8 +4,8 @@ use super::Pool;
 fn a_buffer_that_was_handed_over_comes_back_when_its_bytes_are_dropped() {
     let pool = Pool::new(1);
     let mut buffer = pool.take();
-    buffer.as_mut()[0] = 9;
-    let bytes = buffer.freeze(10);
+    buffer.as_mut().extend([9; 10]);
+    let bytes = buffer.freeze();
     let part = bytes.slice(..5);
     assert_eq!((bytes.len(), part[0]), (10, 9));
     drop(bytes);
