@@ -97,18 +97,15 @@ impl ReadAhead {
         stream.advance(self.bytes_max, file_size)
     }
 
-    /// The bytes of the file that a long sequential reader has passed since it was asked last, if that is a good deal: it is not going to
-    /// read them again soon.
+    /// The bytes of the file that a long sequential reader has passed since it was asked last, if they are half the maximum at
+    /// least: it is not going to read them again soon.
     #[must_use]
     pub fn behind(&self) -> Option<Range<u64>> {
         let mut stream = self.stream.lock();
-        if stream.window < self.bytes_max {
-            return None;
-        }
         let passed = stream.holes.iter().map(|hole| hole.start).fold(stream.front, u64::min);
         let end = passed.saturating_sub(stream.slack()) / BEHIND_BYTES * BEHIND_BYTES;
         let behind = stream.kept..end;
-        if behind.is_empty() {
+        if behind.is_empty() || end - stream.kept < self.bytes_max / 2 {
             return None;
         }
         stream.kept = end;

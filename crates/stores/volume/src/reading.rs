@@ -115,7 +115,7 @@ impl Volume {
         // Neighbours in a segment come with one request.
         for runs in runs.chunk_by(|one, next| one.segment == next.segment) {
             let Some(first) = runs.first() else { continue };
-            let (object, pieces, decoder) = request(first.segment, runs.iter().flat_map(|run| placed(run)));
+            let (object, pieces, decoder) = request(first.segment, runs.iter().flat_map(placed));
             self.cache.prefetch(object, pieces, decoder);
         }
     }
