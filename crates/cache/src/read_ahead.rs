@@ -10,6 +10,8 @@ const WINDOW_BYTES_MIN: u64 = 128 << 10;
 const REORDER_REQUESTS: u64 = 8;
 /// What was read is given up in multiples of this, so that hardly a piece of an object is given up with a part unread.
 const BEHIND_BYTES: u64 = 1 << 20;
+/// So much has to be passed before it is given up.
+const BEHIND_BYTES_MIN: u64 = 4 << 20;
 /// How many holes left by overtaking requests are remembered; one more, and the reads are not sequential.
 const HOLES_MAX: usize = 8;
 
@@ -97,7 +99,7 @@ impl ReadAhead {
         stream.advance(self.bytes_max, file_size)
     }
 
-    /// The bytes of the file that a long sequential reader has passed since it was asked last, if they are half the maximum at
+    /// The bytes of the file that a long sequential reader has passed since it was asked last, if they are a few MiB at
     /// least: it is not going to read them again soon.
     #[must_use]
     pub fn behind(&self) -> Option<Range<u64>> {
@@ -105,7 +107,7 @@ impl ReadAhead {
         let passed = stream.holes.iter().map(|hole| hole.start).fold(stream.front, u64::min);
         let end = passed.saturating_sub(stream.slack()) / BEHIND_BYTES * BEHIND_BYTES;
         let behind = stream.kept..end;
-        if behind.is_empty() || end - stream.kept < self.bytes_max / 2 {
+        if behind.is_empty() || end - stream.kept < BEHIND_BYTES_MIN {
             return None;
         }
         stream.kept = end;

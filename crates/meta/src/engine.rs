@@ -191,7 +191,7 @@ fn first_records(root: RootOptions) -> (Inode, Superblock) {
         flags: 0,
         target: bytes::Bytes::new(),
     };
-    (inode, Superblock { next_ino: Ino::ROOT.0 + 1, inodes: 1, data_bytes: 0 })
+    (inode, Superblock { next_ino: Ino::ROOT.0 + 1, inodes: 1, data_bytes: 0, labelled: false })
 }
 
 #[cfg(test)]

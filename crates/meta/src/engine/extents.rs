@@ -3,7 +3,7 @@
 use super::Inner;
 use super::names::Changing;
 use super::pending::Transaction;
-use super::read::extent_of;
+use super::read::{extent_of, successor};
 use crate::record::RecordKey;
 use crate::{Content, Error, Extent, Result};
 use parking_lot::Mutex;
@@ -13,8 +13,15 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use stoa_vfs::Ino;
 
-/// A file with more extents than this is not held in memory whole; its extents are read as they are needed.
+/// A file with more extents than this is not read into memory whole for a reader; its extents are read as they are needed. A writer at
+/// random may ask for a multiple of it: see [`Inner::hold_for_scattered`].
 pub(super) const HELD_MAX: usize = 8192;
+
+/// An update of so many extents is one of writes at random, for each of which the key-value store would have to be searched.
+const SCATTERED: usize = 64;
+
+/// What an extent takes in memory while it is held, roughly, in bytes.
+pub(super) const HELD_BYTES: u64 = 192;
 
 /// Extents read at a time, to begin with, for a file that is not held whole.
 pub(super) const PAGE: usize = 64;
@@ -114,19 +121,40 @@ impl Inner {
 
     /// All extents of a file, if it has not too many to hold.
     pub(super) async fn held(&self, ino: Ino) -> Result<Option<Arc<ByEnd>>> {
-        if let Some(held) = self.cached.extents.get(&ino) {
-            return Ok(held.extents);
+        match self.cached.extents.get(&ino) {
+            Some(held) => Ok(held.extents),
+            None => self.hold(ino, HELD_MAX).await,
         }
-        let (start, end) = RecordKey::all_about(b'e', ino.0);
-        let records = self.scan(start..end, HELD_MAX + 1).await?;
-        let held = if records.len() > HELD_MAX {
-            None
-        } else {
-            let extents: Result<BTreeMap<u64, Extent>> = records
-                .into_iter()
-                .map(|(key, value)| extent_of(ino, &key, value).map(|extent| (extent.end(), extent)))
-                .collect();
-            Some(Arc::new(Mutex::new(extents?)))
+    }
+
+    /// Holds the extents of a file that gets many small ones, even if there are too many of them to be read for less. The lock is held.
+    pub(super) async fn hold_for_scattered(&self, ino: Ino, update: usize) -> Result<()> {
+        if update >= SCATTERED && self.held(ino).await?.is_none() {
+            self.hold(ino, self.cached.held_max).await?;
+        }
+        Ok(())
+    }
+
+    /// Reads all extents of a file, unless there are more than `count_max`.
+    async fn hold(&self, ino: Ino, count_max: usize) -> Result<Option<Arc<ByEnd>>> {
+        let (mut range, end) = RecordKey::all_about(b'e', ino.0);
+        let mut extents = BTreeMap::new();
+        let held = loop {
+            let page = self.scan(range.clone()..end.clone(), HELD_MAX + 1).await?;
+            let last = page.len() <= HELD_MAX;
+            if let Some((key, _)) = page.last() {
+                range = successor(key);
+            }
+            for (key, value) in page {
+                let extent = extent_of(ino, &key, value)?;
+                extents.insert(extent.end(), extent);
+            }
+            if extents.len() > count_max {
+                break None;
+            }
+            if last {
+                break Some(Arc::new(Mutex::new(extents)));
+            }
         };
         self.cached.extents.insert(ino, Held::new(held.clone()));
         Ok(held)
@@ -157,7 +185,7 @@ impl Inner {
             }
             held.len()
         };
-        let held = if len <= HELD_MAX { Held { extents: Some(extents), weight } } else { Held::new(None) };
+        let held = if len <= self.cached.held_max { Held { extents: Some(extents), weight } } else { Held::new(None) };
         self.cached.extents.insert(ino, held);
     }
 }
@@ -293,3 +321,6 @@ pub(super) fn check_cover_from(ino: Ino, next: u64, end: u64) -> Result<()> {
     }
     Err(Error::Corrupt(format!("inode {ino} has neither data nor a hole at offset {next}")))
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,7 @@
 //! Operations put their records here, whole transactions at a time, and every read looks here first. A commit takes *all* of it
 //! at one moment, so that what becomes durable is always a prefix of the history of transactions.
 
+use super::xattrs::LABEL;
 use crate::SegmentId;
 use crate::record::{Inode, Key, RecordKey, Superblock, encode_extent};
 use crate::{Extent, NewSegment, Totals};
@@ -28,6 +29,8 @@ pub(super) struct Transaction {
     forgotten: Vec<SegmentId>,
     inodes: i64,
     data_bytes: i64,
+    /// It may give an inode a label.
+    labels: bool,
 }
 
 impl Transaction {
@@ -41,6 +44,11 @@ impl Transaction {
 
     pub(super) fn remove_key(&mut self, key: Key) {
         self.records.push((key, None));
+    }
+
+    pub(super) fn put_xattr(&mut self, ino: Ino, name: &[u8], value: Bytes) {
+        self.put(&RecordKey::Xattr(ino, Bytes::copy_from_slice(name)), value);
+        self.labels |= name == LABEL;
     }
 
     pub(super) fn put_inode(&mut self, ino: Ino, inode: &Inode) {
@@ -151,6 +159,7 @@ impl Pending {
         let superblock = &mut state.superblock;
         superblock.inodes = superblock.inodes.saturating_add_signed(transaction.inodes);
         superblock.data_bytes = superblock.data_bytes.saturating_add_signed(transaction.data_bytes);
+        superblock.labelled |= transaction.labels;
         state.sequence += 1;
     }
 

@@ -39,6 +39,7 @@ impl Inner {
         let ino = file.ino;
         let _locked = self.locks.exclusive(&[ino]).await;
         let inode = self.locked_inode(ino).await?;
+        self.hold_for_scattered(ino, file.extents.len()).await?;
         let mut edit = Edit::new(ino);
         for extent in file.extents {
             edit.look_at(self, &(extent.offset..extent.end().min(inode.size))).await?;

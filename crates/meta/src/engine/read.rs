@@ -1,6 +1,7 @@
 //! Reading records: from memory, from pending changes, from the key-value store, in this order.
 
 use super::Inner;
+use super::extents::HELD_MAX;
 use super::window::{WINDOW_MAX, Window};
 use crate::record::{Bucket, Inode, Key, Malformed, RecordKey, decode_extent};
 use crate::{Error, Extent, Result};
@@ -13,6 +14,9 @@ use stoa_vfs::{Ino, Kind, Name};
 /// What one cached inode or bucket takes in memory, roughly, in bytes.
 const RECORD_BYTES: u64 = 512;
 
+/// Lists of extents that the cache of them expects: so few that it has two parts at most, since a list has to fit into one.
+const LISTS: usize = 64;
+
 /// Records read at a time by a scan.
 const SCAN_PAGE: usize = 1024;
 
@@ -24,6 +28,8 @@ pub(super) struct Cached {
     pub(super) buckets: Cache<(Ino, u64), Arc<Bucket>>,
     /// Complete lists of extents.
     pub(super) extents: Cache<Ino, super::extents::Held, super::extents::Weigh>,
+    /// The most extents of one file that are held while it is written.
+    pub(super) held_max: usize,
     /// Directories of which it is known what names they lack.
     pub(super) whole: super::whole::Whole,
     /// What listings read last.
@@ -39,7 +45,8 @@ impl Cached {
         Self {
             inodes: Cache::new(items),
             buckets: Cache::new(items),
-            extents: Cache::with_weighter(items / 8 + 64, share.max(1 << 20), super::extents::Weigh),
+            extents: Cache::with_weighter(LISTS, share.max(1 << 20), super::extents::Weigh),
+            held_max: usize::try_from(share / 2 / super::extents::HELD_BYTES).unwrap_or(usize::MAX).max(HELD_MAX),
             whole: super::whole::Whole::new(share.max(1 << 20)),
             windows: Cache::with_weighter(64, share.max(1 << 20), super::window::Weigh),
             window_max: WINDOW_MAX.min(items / 4),

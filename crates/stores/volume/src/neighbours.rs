@@ -48,8 +48,8 @@ impl Neighbours {
 
 impl Volume {
     /// Hears of a read before it looks into the cache, and has the neighbours of what it is going to miss fetched.
-    pub(crate) fn fetch_neighbours(&self, run: &Run) {
-        let small = run.frames.iter().all(is_small);
+    pub(crate) fn fetch_neighbours(&self, run: &Run, file_offset: u64) {
+        let small = file_offset < LARGE_FILE_BYTES && run.frames.iter().all(is_small);
         let missing = || !self.cache.holds(u128::from(run.segment.0), u64::from(run.stored_offset));
         if small && missing() && self.neighbours.missed(run.segment) {
             let (store, cache, alive) = (Arc::clone(&self.store), Arc::clone(&self.cache), self.reads.begin());

@@ -7,6 +7,7 @@ use crate::volume::Volume;
 use crate::writing::Open;
 use bytes::Bytes;
 use futures::future::try_join_all;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use stoa_cache::{Decode, Object, Piece};
@@ -77,7 +78,7 @@ impl Volume {
         let read_extent = async |extent: &Extent| match &extent.content {
             Content::Hole => Ok(zeros(extent.len)),
             Content::Inline(bytes) => Ok(vec![bytes.clone()]),
-            Content::Stored(run) => self.read_run(run, extent.len).await,
+            Content::Stored(run) => self.read_run(run, extent.offset, extent.len).await,
         };
         match extents {
             [only] => read_extent(only).await,
@@ -85,8 +86,8 @@ impl Volume {
         }
     }
 
-    async fn read_run(&self, run: &Run, len: u64) -> Result<Vec<Bytes>> {
-        self.fetch_neighbours(run);
+    async fn read_run(&self, run: &Run, file_offset: u64, len: u64) -> Result<Vec<Bytes>> {
+        self.fetch_neighbours(run, file_offset);
         let (object, pieces, decoder) = request(run.segment, placed(run));
         let frames = self.cache.read(&object, &pieces, decoder).await.map_err(|error| match error {
             stoa_cache::Error::Corrupt { .. } => Error::Corrupt(error.to_string()),
@@ -111,8 +112,14 @@ impl Volume {
     /// Fetches what a reader is going to want.
     pub(crate) async fn read_ahead(&self, ino: Ino, range: Range<u64>) {
         let _alive = self.reads.begin();
-        let runs = self.runs(ino, range).await;
-        // Neighbours in a segment come with one request.
+        let mut runs = self.runs(ino, range).await;
+        // What random writes scattered lies in order in each segment they went to, and comes with one request from there. What is needed
+        // first is asked for first: the sort is stable.
+        let mut first_use = HashMap::new();
+        for (at, run) in runs.iter().enumerate() {
+            first_use.entry(run.segment).or_insert(at);
+        }
+        runs.sort_by_key(|run| first_use.get(&run.segment).copied());
         for runs in runs.chunk_by(|one, next| one.segment == next.segment) {
             let Some(first) = runs.first() else { continue };
             let (object, pieces, decoder) = request(first.segment, runs.iter().flat_map(placed));

@@ -8,7 +8,7 @@ fn put(pending: &Pending, ino: u64, len: usize) {
 
 #[test]
 fn a_record_counts_once_and_more_than_its_bytes() {
-    let pending = Pending::new(Superblock { next_ino: 2, inodes: 1, data_bytes: 0 });
+    let pending = Pending::new(Superblock { next_ino: 2, inodes: 1, data_bytes: 0, labelled: false });
     put(&pending, 1, 100);
     assert_eq!(pending.bytes(), 9 + 100 + RECORD_OVERHEAD);
     put(&pending, 1, 50);
@@ -21,7 +21,7 @@ fn a_record_counts_once_and_more_than_its_bytes() {
 
 #[test]
 fn a_key_is_unchanged_until_it_changes_or_a_commit_is_shown() {
-    let pending = Pending::new(Superblock { next_ino: 2, inodes: 1, data_bytes: 0 });
+    let pending = Pending::new(Superblock { next_ino: 2, inodes: 1, data_bytes: 0, labelled: false });
     let shown = pending.commits_shown();
     let key = RecordKey::Inode(Ino(1)).encode();
     put(&pending, 2, 0);

@@ -1,0 +1,53 @@
+use super::HELD_MAX;
+use crate::engine::Engine;
+use crate::engine::tests::{ROOT, file, open};
+use crate::{Codec, Content, Extent, FileUpdate, FrameRef, Meta, NewSegment, Run, SegmentId};
+use object_store::ObjectStore;
+use object_store::memory::InMemory;
+use std::sync::Arc;
+use stoa_vfs::Ino;
+
+const LEN: u64 = 4096;
+const SEGMENT: SegmentId = SegmentId(1);
+
+/// More than are read for a reader.
+const MANY: u64 = 2 * HELD_MAX as u64 + 500;
+
+fn extent(index: u64, checksum: u64) -> Extent {
+    let frame = FrameRef { stored_len: 4096, data_len: 4096, checksum, codec: Codec::Raw };
+    let run = Run { segment: SEGMENT, stored_offset: 0, skip: 0, frames: vec![frame] };
+    Extent { offset: index * LEN, len: LEN, content: Content::Stored(run) }
+}
+
+async fn publish(engine: &Engine, ino: Ino, extents: Vec<Extent>) {
+    engine.publish(&[], vec![FileUpdate { ino, extents, size: MANY * LEN, modified: None }]).await.unwrap();
+}
+
+#[tokio::test]
+async fn the_extents_of_a_file_that_is_written_at_random_are_held() {
+    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+    Engine::format(Arc::clone(&store), ROOT).await.unwrap();
+    let first = open(&store).await;
+    let ino = file(&first, "large").await;
+    first.publish(&[NewSegment { id: SEGMENT, stored_bytes: 1, data_bytes: 1 }], Vec::new()).await.unwrap();
+    let mut expected: Vec<Extent> = (0..MANY).map(|index| extent(index, index)).collect();
+    publish(&first, ino, expected.clone()).await;
+    assert!(first.0.held(ino).await.unwrap().is_some(), "its writer holds it");
+    first.close().await.unwrap();
+
+    let second = open(&store).await;
+    assert_eq!(second.extents(ino, 0..LEN).await.unwrap(), expected[..1]);
+    assert!(second.0.held(ino).await.unwrap().is_none(), "a reader does not wait for all of it");
+    let scattered: Vec<Extent> = (0..100).map(|index| extent(index * 7, index + MANY)).collect();
+    for extent in &scattered {
+        let index = usize::try_from(extent.offset / LEN).unwrap();
+        expected[index] = extent.clone();
+    }
+    publish(&second, ino, scattered).await;
+    assert!(second.0.held(ino).await.unwrap().is_some());
+    assert_eq!(second.extents(ino, 0..MANY * LEN).await.unwrap(), expected);
+    second.close().await.unwrap();
+
+    let third = open(&store).await;
+    assert_eq!(third.extents(ino, 0..MANY * LEN).await.unwrap(), expected);
+}
