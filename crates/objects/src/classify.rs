@@ -20,6 +20,10 @@ pub(crate) enum Class {
     Exists,
     /// A condition on the tag did not hold.
     Precondition,
+    /// The range lies outside of the object.
+    InvalidRange,
+    /// There is no such multipart upload (any more).
+    UploadGone,
     /// A conditional read found nothing newer.
     NotModified,
     /// The credentials are good, but this is not allowed.
@@ -38,6 +42,8 @@ pub(crate) enum Class {
     Unsupported,
     /// The store refuses the request as such; asking again is no use.
     Rejected,
+    /// The answer is not what the protocol promises, or not what was asked for.
+    Corrupt,
     /// It may well work the next time: overload, a timeout, a cut connection.
     Transient,
     /// A test has killed the store.
@@ -67,7 +73,7 @@ pub(crate) fn classify(error: &Error) -> Class {
         return class;
     }
     let text = redact::chain(error);
-    if let Some(class) = by_code(&text) {
+    if let Some(class) = redact::element(&text, "Code").and_then(of_code) {
         return class;
     }
     match error {
@@ -102,15 +108,18 @@ fn by_type(error: &Error) -> Option<Class> {
 }
 
 fn of_http(error: &HttpError) -> Class {
-    let text = redact::chain(error).to_ascii_lowercase();
+    of_transport(&redact::chain(error), matches!(error.kind(), HttpErrorKind::Connect))
+}
+
+/// What an error of the HTTP client means, by its text, and whether it was met while connecting.
+pub(crate) fn of_transport(text: &str, connecting: bool) -> Class {
+    let text = text.to_ascii_lowercase();
     if ["certificate", "tls", "handshake", "corrupt message"].iter().any(|word| text.contains(word)) {
         return Class::Tls;
     }
-    match error.kind() {
-        HttpErrorKind::Connect => Class::Unreachable,
-        // Also a "request" error may have reached the server: it is what a connection closed before the answer gives.
-        _ => Class::Transient,
-    }
+    // Any other error may have met the request after it had reached the server: it is what a connection closed before the
+    // answer gives.
+    if connecting { Class::Unreachable } else { Class::Transient }
 }
 
 fn of_io(io: &io::Error, error: &Error) -> Option<Class> {
@@ -127,9 +136,9 @@ fn of_io(io: &io::Error, error: &Error) -> Option<Class> {
     }
 }
 
-/// By the code in the body of an S3 answer, for what the status alone does not tell.
-fn by_code(text: &str) -> Option<Class> {
-    Some(match redact::element(text, "Code")? {
+/// By the code of an S3 error, for what the status alone does not tell.
+pub(crate) fn of_code(code: &str) -> Option<Class> {
+    Some(match code {
         "NoSuchBucket" => Class::BucketGone,
         "InvalidAccessKeyId"
         | "SignatureDoesNotMatch"
@@ -157,6 +166,8 @@ fn by_code(text: &str) -> Option<Class> {
         | "XAmzContentChecksumMismatch"
         | "XAmzContentSHA256Mismatch" => Class::Transient,
         "NotImplemented" => Class::Unsupported,
+        "InvalidRange" => Class::InvalidRange,
+        "NoSuchUpload" => Class::UploadGone,
         "QuotaExceeded" | "XMinioStorageFull" | "InsufficientStorage" => Class::Full,
         _ => return None,
     })
@@ -180,15 +191,23 @@ fn by_status(text: &str) -> Class {
     if text.contains("non-partial response when range requested") {
         return Class::Unsupported;
     }
-    match status(text) {
-        Some(403) => Class::Denied,
-        Some(401) => Class::Credentials,
-        Some(404) => Class::NotFound,
-        Some(501) => Class::Unsupported,
-        Some(507) => Class::Full,
-        Some(408 | 425 | 429) => Class::Transient,
-        Some(300..=399) => Class::WrongRegion,
-        Some(400..=499) => Class::Rejected,
+    status(text).map_or(Class::Transient, of_status)
+}
+
+/// By the HTTP status of an answer that is no success.
+pub(crate) fn of_status(status: u16) -> Class {
+    match status {
+        401 => Class::Credentials,
+        403 => Class::Denied,
+        404 => Class::NotFound,
+        412 => Class::Precondition,
+        416 => Class::InvalidRange,
+        501 => Class::Unsupported,
+        507 => Class::Full,
+        304 => Class::NotModified,
+        408 | 425 | 429 => Class::Transient,
+        300..=399 => Class::WrongRegion,
+        400..=499 => Class::Rejected,
         _ => Class::Transient,
     }
 }

@@ -1,8 +1,8 @@
 //! From a location to a store.
 
-mod aws;
+pub(crate) mod aws;
 mod azure;
-mod client;
+pub(crate) mod client;
 mod gcs;
 mod uploads;
 
@@ -33,6 +33,8 @@ pub struct ConnectOptions {
     pub profile: Option<String>,
     /// Whether requests go unsigned, to a public bucket.
     pub anonymous: bool,
+    /// Whether requests say that the requester pays for them, as some public buckets demand. Only [`crate::s3`] says so.
+    pub requester_pays: bool,
     /// Whether uploads carry a CRC64NVME that the server verifies. Off only for servers that refuse it.
     pub checksum: bool,
     /// How long a connection may take to be made.
@@ -55,6 +57,7 @@ impl Default for ConnectOptions {
             ca_file: None,
             profile: None,
             anonymous: false,
+            requester_pays: false,
             checksum: true,
             connect_timeout: Duration::from_secs(10),
             request_timeout: Duration::from_secs(600),

@@ -99,6 +99,20 @@ pub enum Error {
         /// What was tried.
         op: String,
     },
+    /// There is no such multipart upload: it was completed or aborted, or the bucket's rules removed it.
+    #[error("{op}: no such upload")]
+    NoSuchUpload {
+        /// What was tried.
+        op: String,
+    },
+    /// The range lies outside of the object.
+    #[error("{op}: the range lies outside of the object ({detail})")]
+    InvalidRange {
+        /// What was tried.
+        op: String,
+        /// What the store said.
+        detail: String,
+    },
     /// A create met an object, or a condition did not hold: someone else was first.
     #[error("{op}: someone else was first ({detail})")]
     Conflict {
@@ -147,10 +161,17 @@ impl Error {
     pub fn from_store(op: impl Into<String>, error: &object_store::Error) -> Self {
         let op = op.into();
         let text = redact::chain(error);
-        let detail = redact::short(&text);
         let endpoint = || redact::endpoint(&text).unwrap_or_else(|| "the endpoint".to_owned());
-        match classify(error) {
+        Self::of_class(classify(error), op, redact::short(&text), endpoint)
+    }
+
+    /// The error of a class.
+    pub(crate) fn of_class(class: Class, op: String, detail: String, endpoint: impl FnOnce() -> String) -> Self {
+        match class {
             Class::NotFound => Self::NotFound { op },
+            Class::UploadGone => Self::NoSuchUpload { op },
+            Class::InvalidRange => Self::InvalidRange { op, detail },
+            Class::Corrupt => Self::Corrupt { op, detail },
             Class::BucketGone => Self::MissingBucket { op, detail },
             Class::Exists | Class::Precondition | Class::NotModified => Self::Conflict { op, detail },
             Class::Denied => Self::Denied { op, detail },

@@ -23,6 +23,7 @@ mod meter;
 mod probe;
 mod redact;
 mod retry;
+pub mod s3;
 mod verb;
 
 #[cfg(feature = "testing")]

@@ -12,7 +12,7 @@ use object_store::{
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
 /// A store that has at most so many requests under way.
 ///
@@ -22,19 +22,34 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 #[derive(Debug)]
 pub struct Limit {
     inner: Arc<dyn ObjectStore>,
-    places: Arc<Semaphore>,
+    places: Places,
+}
+
+/// The places for requests under way. Clones share them.
+#[derive(Debug, Clone)]
+pub(crate) struct Places(Arc<Semaphore>);
+
+impl Places {
+    /// So many places; at least one.
+    pub(crate) fn new(requests: usize) -> Self {
+        Self(Arc::new(Semaphore::new(requests.clamp(1, Semaphore::MAX_PERMITS))))
+    }
+
+    /// A place, once there is one: it is free again when the result is dropped.
+    pub(crate) async fn take(&self) -> std::result::Result<OwnedSemaphorePermit, AcquireError> {
+        Arc::clone(&self.0).acquire_owned().await
+    }
 }
 
 impl Limit {
     /// `inner` with at most `requests` under way at once; at least one.
     #[must_use]
     pub fn new(inner: Arc<dyn ObjectStore>, requests: usize) -> Self {
-        let places = requests.clamp(1, Semaphore::MAX_PERMITS);
-        Self { inner, places: Arc::new(Semaphore::new(places)) }
+        Self { inner, places: Places::new(requests) }
     }
 
     fn listed<T: Send + 'static>(&self, stream: BoxStream<'static, Result<T>>) -> BoxStream<'static, Result<T>> {
-        let places = Arc::clone(&self.places);
+        let places = self.places.clone();
         // Fused, as an empty one is asked again by the chain.
         let mut stream = stream.fuse();
         futures::stream::once(async move {
@@ -49,10 +64,9 @@ impl Limit {
     }
 }
 
-async fn place(places: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit> {
-    let place = Arc::clone(places).acquire_owned().await;
+async fn place(places: &Places) -> Result<OwnedSemaphorePermit> {
     // The semaphore is never closed, so this is not met; but it is not a reason to panic either.
-    place.map_err(|closed| Error::Generic { store: "limit", source: Box::new(closed) })
+    places.take().await.map_err(|closed| Error::Generic { store: "limit", source: Box::new(closed) })
 }
 
 impl fmt::Display for Limit {
@@ -71,7 +85,7 @@ impl ObjectStore for Limit {
     async fn put_multipart_opts(&self, location: &Path, opts: PutMultipartOptions) -> Result<Box<dyn MultipartUpload>> {
         let _place = place(&self.places).await?;
         let inner = self.inner.put_multipart_opts(location, opts).await?;
-        Ok(Box::new(LimitedUpload { inner, places: Arc::clone(&self.places) }))
+        Ok(Box::new(LimitedUpload { inner, places: self.places.clone() }))
     }
 
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
@@ -124,14 +138,14 @@ impl ObjectStore for Limit {
 #[derive(Debug)]
 struct LimitedUpload {
     inner: Box<dyn MultipartUpload>,
-    places: Arc<Semaphore>,
+    places: Places,
 }
 
 #[async_trait]
 impl MultipartUpload for LimitedUpload {
     fn put_part(&mut self, data: PutPayload) -> UploadPart {
         let part = self.inner.put_part(data);
-        let places = Arc::clone(&self.places);
+        let places = self.places.clone();
         Box::pin(async move {
             let _place = place(&places).await?;
             part.await

@@ -93,17 +93,17 @@ impl Meter {
         }
     }
 
-    fn request(&self, verb: Verb) {
+    pub(crate) fn request(&self, verb: Verb) {
         if let Some(cell) = self.cells.requests.get(verb as usize) {
             cell.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    fn bytes_in(&self, bytes: u64) {
+    pub(crate) fn bytes_in(&self, bytes: u64) {
         self.cells.bytes_in.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    fn bytes_out(&self, bytes: u64) {
+    pub(crate) fn bytes_out(&self, bytes: u64) {
         self.cells.bytes_out.fetch_add(bytes, Ordering::Relaxed);
     }
 
@@ -115,7 +115,7 @@ impl Meter {
         result
     }
 
-    fn failure(&self) {
+    pub(crate) fn failure(&self) {
         self.cells.failures.fetch_add(1, Ordering::Relaxed);
     }
 }

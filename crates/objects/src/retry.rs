@@ -16,13 +16,14 @@ use object_store::{
     CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, PutMultipartOptions,
     PutOptions, PutPayload, PutResult, RenameOptions, Result,
 };
+pub(crate) use put::{CONFLICTS_MAX, TAG, new_tag};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tries::Tries;
-pub(crate) use upload::PartRetry;
+pub(crate) use tries::Tries;
+pub(crate) use upload::{PartRetry, SLOW};
 
 /// How long, and how often, a failed operation is repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -25,6 +25,23 @@ const SEARCH_MAX: Duration = Duration::from_secs(20);
 const REGION: &str = "us-east-1";
 
 pub(super) async fn connect(location: &Location, bucket: &str, options: &ConnectOptions) -> Result<AmazonS3> {
+    let access = find(location, options).await?;
+    build(bucket, access.endpoint.as_deref(), &access.region, options, access.credentials)
+}
+
+/// What it takes to reach a bucket.
+#[derive(Debug)]
+pub(crate) struct Access {
+    /// The server's address, if it is not Amazon's.
+    pub(crate) endpoint: Option<String>,
+    /// The region, as far as anyone has said.
+    pub(crate) region: String,
+    /// Credentials, each time they are needed; without, requests go unsigned.
+    pub(crate) credentials: Option<AwsCredentialProvider>,
+}
+
+/// Looks for it where Amazon's own tools do.
+pub(crate) async fn find(location: &Location, options: &ConnectOptions) -> Result<Access> {
     let mut loader = aws_config::defaults(BehaviorVersion::latest());
     if let Some(profile) = &options.profile {
         loader = loader.profile_name(profile);
@@ -47,7 +64,7 @@ pub(super) async fn connect(location: &Location, bucket: &str, options: &Connect
         true => None,
         false => Some(Arc::new(chain(location, &config).await?)),
     };
-    build(bucket, endpoint.as_deref(), region, options, credentials)
+    Ok(Access { endpoint, region: region.to_owned(), credentials })
 }
 
 /// The client of one bucket; without credentials, requests go unsigned.
@@ -58,16 +75,13 @@ pub(crate) fn build(
     options: &ConnectOptions,
     credentials: Option<AwsCredentialProvider>,
 ) -> Result<AmazonS3> {
-    let protected = endpoint.is_none_or(|endpoint| endpoint.starts_with("https://") || client::is_loopback(endpoint));
     let path_style = options.path_style.unwrap_or(endpoint.is_some());
     let mut builder = AmazonS3Builder::new()
         .with_bucket_name(bucket)
         .with_region(region)
         .with_virtual_hosted_style_request(!path_style)
         .with_conditional_put(S3ConditionalPut::ETagMatch)
-        // The signature of the payload costs five times the processor time of all the rest. On a network without TLS it is
-        // what notices damage under way.
-        .with_unsigned_payload(protected)
+        .with_unsigned_payload(client::is_protected(endpoint))
         .with_retry(client::no_retries())
         .with_client_options(client::client_options(options, endpoint)?);
     if options.checksum {

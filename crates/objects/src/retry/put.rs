@@ -11,13 +11,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The metadata that tells one conditional put from every other. Letters only: some stores allow nothing else.
-const TAG: &str = "stoaputid";
+pub(crate) const TAG: &str = "stoaputid";
 
 /// How often an update met by "conflict" (a concurrent write under way) is repeated before it counts as lost.
-const CONFLICTS_MAX: u32 = 10;
+pub(crate) const CONFLICTS_MAX: u32 = 10;
 
 /// A tag that no other put has.
-pub(super) fn new_tag() -> String {
+pub(crate) fn new_tag() -> String {
     uuid::Uuid::new_v4().simple().to_string()
 }
 

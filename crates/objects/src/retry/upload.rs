@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// A store may take minutes to put the parts together: as long as an upload of this many bytes.
-const SLOW: u64 = 64 << 20;
+pub(crate) const SLOW: u64 = 64 << 20;
 
 pub(super) async fn begin(
     core: &Arc<Core>,

@@ -1,12 +1,18 @@
 //! An S3 server in this process: over HTTP, with real signatures, in memory, failing on demand.
 
 mod bucket;
+mod carried;
+mod copies;
+mod deletes;
 mod faults;
 mod listing;
 mod serve;
 mod service;
+mod tags;
 mod uploads;
+mod versions;
 
+use crate::s3::S3Bucket;
 use crate::{ConnectOptions, Connected, Location, Result};
 use bucket::Bucket;
 pub use faults::{S3Fault, S3Faults};
@@ -70,6 +76,29 @@ impl S3Server {
     ) -> Result<Connected> {
         let options = ConnectOptions { endpoint: Some(self.endpoint.clone()), ..options.clone() };
         crate::connect::connect_with_keys(location, &options, access_key, secret_key)
+    }
+
+    /// As [`S3Server::connect`], for a client of exact keys.
+    ///
+    /// # Errors
+    /// As [`S3Server::connect`].
+    pub fn bucket(&self, bucket: &str, options: &ConnectOptions) -> Result<S3Bucket> {
+        let options = ConnectOptions { endpoint: Some(self.endpoint.clone()), ..options.clone() };
+        super::s3_bucket(bucket, &options, &self.access_key, &self.secret_key, None)
+    }
+
+    /// Has a bucket keep versions from now on; what is in it has none.
+    pub fn keep_versions(&self, bucket: &str) {
+        if let Some(bucket) = self.buckets.lock().get_mut(bucket) {
+            bucket.versions = Some(BTreeMap::new());
+        }
+    }
+
+    /// Refuses every delete of `key`, as a policy does.
+    pub fn protect(&self, bucket: &str, key: &str) {
+        if let Some(bucket) = self.buckets.lock().get_mut(bucket) {
+            bucket.protected.insert(key.to_owned());
+        }
     }
 
     /// Removes a bucket with all that is in it, as an administrator's mistake does.

@@ -1,37 +1,51 @@
 //! What the server keeps.
 
+use super::carried::Carried;
+use super::versions::Version;
 use bytes::Bytes;
 use s3s::crypto::{Checksum, Md5};
-use s3s::dto::{ETag, ETagCondition, Metadata};
+use s3s::dto::{ETag, ETagCondition};
 use s3s::{S3Result, s3_error};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
 
 #[derive(Debug, Default)]
 pub(super) struct Bucket {
     pub(super) objects: BTreeMap<String, Object>,
     pub(super) uploads: BTreeMap<String, Upload>,
+    /// The versions of each key, the newest first; `None` if the bucket keeps none.
+    pub(super) versions: Option<BTreeMap<String, Vec<Version>>>,
+    /// Keys that may not be deleted.
+    pub(super) protected: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Object {
     pub(super) bytes: Bytes,
     pub(super) tag: String,
-    pub(super) metadata: Option<Metadata>,
+    pub(super) carried: Carried,
+    pub(super) tags: BTreeMap<String, String>,
     pub(super) modified: SystemTime,
+    /// Which version it is, where the bucket keeps versions.
+    pub(super) version: Option<String>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Upload {
     pub(super) key: String,
-    pub(super) metadata: Option<Metadata>,
+    pub(super) carried: Carried,
     pub(super) parts: BTreeMap<i32, (String, Bytes)>,
+    pub(super) begun: SystemTime,
 }
 
 impl Object {
-    pub(super) fn new(bytes: Bytes, metadata: Option<Metadata>) -> Self {
+    pub(super) fn new(bytes: Bytes, carried: Carried) -> Self {
         let tag = md5(&bytes);
-        Self { bytes, tag, metadata, modified: SystemTime::now() }
+        Self { bytes, tag, carried, tags: BTreeMap::new(), modified: SystemTime::now(), version: None }
+    }
+
+    pub(super) fn e_tag(&self) -> Option<ETag> {
+        Some(ETag::Strong(self.tag.clone()))
     }
 }
 

@@ -77,7 +77,7 @@ fn error(status: u16) -> Response<Body> {
         501 => "NotImplemented",
         _ => "InternalError",
     };
-    let text = format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>injected</Message></Error>");
+    let text = format!("<?xml version=\"1.0\"?>\n  <Error><Code>{code}</Code><Message>injected</Message></Error>");
     let mut response = Response::new(Body::from(text));
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     response

@@ -2,7 +2,8 @@
 
 use super::Buckets;
 use super::bucket::{Bucket, Object, check_read, check_write};
-use super::{listing, uploads};
+use super::carried::{Carried, answer, take};
+use super::{copies, deletes, listing, tags, uploads, versions};
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt;
 use s3s::auth::SimpleAuth;
@@ -32,11 +33,8 @@ impl Service {
         }
     }
 
-    fn find(&self, bucket: &str, key: &str) -> S3Result<Object> {
-        self.with(bucket, |bucket| {
-            let object = bucket.objects.get(key);
-            object.cloned().ok_or_else(|| s3_error!(NoSuchKey, "The specified key does not exist."))
-        })
+    fn find(&self, bucket: &str, key: &str, version: Option<&str>) -> S3Result<Object> {
+        self.with(bucket, |bucket| bucket.find(key, version).cloned())
     }
 }
 
@@ -75,31 +73,31 @@ pub(super) async fn body(body: Option<StreamingBlob>, promises: Promises) -> S3R
 #[async_trait::async_trait]
 impl S3 for Service {
     async fn put_object(&self, req: S3Request<PutObjectInput>) -> S3Result<S3Response<PutObjectOutput>> {
-        let input = req.input;
+        let mut input = req.input;
+        let carried: Carried = take!(input);
         let promises = Promises {
             length: input.content_length,
             crc64nvme: input.checksum_crc64nvme,
             sha256: input.checksum_sha256,
         };
-        let bytes = body(input.body, promises).await?;
-        let object = Object::new(bytes, input.metadata);
-        let e_tag = Some(ETag::Strong(object.tag.clone()));
-        self.with(&input.bucket, |bucket| {
+        let object = Object::new(body(input.body, promises).await?, carried);
+        let e_tag = object.e_tag();
+        let version_id = self.with(&input.bucket, |bucket| {
             let existing = bucket.objects.get(&input.key);
             check_write(existing, input.if_match.as_ref(), input.if_none_match.as_ref())?;
-            bucket.objects.insert(input.key, object);
-            Ok(())
+            Ok(bucket.put(&input.key, object))
         })?;
-        Ok(S3Response::new(PutObjectOutput { e_tag, ..Default::default() }))
+        Ok(S3Response::new(PutObjectOutput { e_tag, version_id, ..Default::default() }))
     }
 
     async fn get_object(&self, req: S3Request<GetObjectInput>) -> S3Result<S3Response<GetObjectOutput>> {
         let input = req.input;
-        let object = self.find(&input.bucket, &input.key)?;
+        let object = self.find(&input.bucket, &input.key, input.version_id.as_deref())?;
         check_read(&object, input.if_match.as_ref(), input.if_none_match.as_ref())?;
         let size = object.bytes.len() as u64;
+        let e_tag = object.e_tag();
         let (bytes, content_range) = match input.range {
-            None => (object.bytes.clone(), None),
+            None => (object.bytes, None),
             Some(range) => {
                 let range = range.check(size)?;
                 let text = format!("bytes {}-{}/{size}", range.start, range.end.saturating_sub(1));
@@ -107,75 +105,70 @@ impl S3 for Service {
                 (object.bytes.slice(start..end), Some(text))
             }
         };
-        Ok(S3Response::new(GetObjectOutput {
+        Ok(S3Response::new(answer!(GetObjectOutput, object.carried, {
             content_length: Some(bytes.len() as i64),
             body: Some(StreamingBlob::wrap(futures::stream::iter([Ok::<_, std::io::Error>(bytes)]))),
-            content_range,
-            e_tag: Some(ETag::Strong(object.tag)),
+            content_range: content_range,
+            e_tag: e_tag,
             last_modified: Some(object.modified.into()),
-            metadata: object.metadata,
-            ..Default::default()
-        }))
+            version_id: object.version,
+        })))
     }
 
     async fn head_object(&self, req: S3Request<HeadObjectInput>) -> S3Result<S3Response<HeadObjectOutput>> {
         let input = req.input;
-        let object = self.find(&input.bucket, &input.key)?;
+        let object = self.find(&input.bucket, &input.key, input.version_id.as_deref())?;
         check_read(&object, input.if_match.as_ref(), input.if_none_match.as_ref())?;
-        Ok(S3Response::new(HeadObjectOutput {
+        let e_tag = object.e_tag();
+        Ok(S3Response::new(answer!(HeadObjectOutput, object.carried, {
             content_length: Some(object.bytes.len() as i64),
-            e_tag: Some(ETag::Strong(object.tag)),
+            e_tag: e_tag,
             last_modified: Some(object.modified.into()),
-            metadata: object.metadata,
-            ..Default::default()
-        }))
+            version_id: object.version,
+        })))
+    }
+
+    async fn head_bucket(&self, req: S3Request<HeadBucketInput>) -> S3Result<S3Response<HeadBucketOutput>> {
+        self.with(&req.input.bucket, |_| Ok(S3Response::new(HeadBucketOutput::default())))
     }
 
     async fn delete_object(&self, req: S3Request<DeleteObjectInput>) -> S3Result<S3Response<DeleteObjectOutput>> {
-        self.with(&req.input.bucket, |bucket| {
-            bucket.objects.remove(&req.input.key);
-            Ok(())
-        })?;
-        Ok(S3Response::new(DeleteObjectOutput::default()))
+        deletes::one(self, &req.input).map(S3Response::new)
     }
 
     async fn delete_objects(&self, req: S3Request<DeleteObjectsInput>) -> S3Result<S3Response<DeleteObjectsOutput>> {
-        let input = req.input;
-        if input.delete.objects.len() > 1000 {
-            return Err(s3_error!(MalformedXML, "more than 1000 keys"));
-        }
-        let deleted = self.with(&input.bucket, |bucket| {
-            let delete = |object: ObjectIdentifier| {
-                bucket.objects.remove(&object.key);
-                DeletedObject { key: Some(object.key), ..Default::default() }
-            };
-            Ok(input.delete.objects.into_iter().map(delete).collect())
-        })?;
-        Ok(S3Response::new(DeleteObjectsOutput { deleted: Some(deleted), ..Default::default() }))
+        deletes::many(self, req.input).map(S3Response::new)
     }
 
     async fn copy_object(&self, req: S3Request<CopyObjectInput>) -> S3Result<S3Response<CopyObjectOutput>> {
-        let input = req.input;
-        let CopySource::Bucket { bucket, key, .. } = &input.copy_source else {
-            return Err(s3_error!(NotImplemented));
-        };
-        let source = self.find(bucket, key)?;
-        let copy = Object::new(source.bytes, source.metadata);
-        let result = CopyObjectResult {
-            e_tag: Some(ETag::Strong(copy.tag.clone())),
-            last_modified: Some(copy.modified.into()),
-            ..Default::default()
-        };
-        self.with(&input.bucket, |bucket| {
-            bucket.objects.insert(input.key, copy);
-            Ok(())
-        })?;
-        Ok(S3Response::new(CopyObjectOutput { copy_object_result: Some(result), ..Default::default() }))
+        copies::object(self, &req.headers, req.input).map(S3Response::new)
     }
 
     async fn list_objects_v2(&self, req: S3Request<ListObjectsV2Input>) -> S3Result<S3Response<ListObjectsV2Output>> {
         let bucket = req.input.bucket.clone();
         self.with(&bucket, |bucket| listing::list(bucket, req.input)).map(S3Response::new)
+    }
+
+    async fn list_object_versions(
+        &self,
+        req: S3Request<ListObjectVersionsInput>,
+    ) -> S3Result<S3Response<ListObjectVersionsOutput>> {
+        let bucket = req.input.bucket.clone();
+        self.with(&bucket, |bucket| versions::list(bucket, req.input)).map(S3Response::new)
+    }
+
+    async fn get_object_tagging(
+        &self,
+        req: S3Request<GetObjectTaggingInput>,
+    ) -> S3Result<S3Response<GetObjectTaggingOutput>> {
+        tags::get(self, &req.input).map(S3Response::new)
+    }
+
+    async fn put_object_tagging(
+        &self,
+        req: S3Request<PutObjectTaggingInput>,
+    ) -> S3Result<S3Response<PutObjectTaggingOutput>> {
+        tags::put(self, req.input).map(S3Response::new)
     }
 
     async fn create_multipart_upload(
@@ -189,11 +182,25 @@ impl S3 for Service {
         uploads::part(self, req.input).await.map(S3Response::new)
     }
 
+    async fn upload_part_copy(
+        &self,
+        req: S3Request<UploadPartCopyInput>,
+    ) -> S3Result<S3Response<UploadPartCopyOutput>> {
+        copies::part(self, &req.input).map(S3Response::new)
+    }
+
     async fn complete_multipart_upload(
         &self,
         req: S3Request<CompleteMultipartUploadInput>,
     ) -> S3Result<S3Response<CompleteMultipartUploadOutput>> {
         uploads::complete(self, req.input).map(S3Response::new)
+    }
+
+    async fn list_multipart_uploads(
+        &self,
+        req: S3Request<ListMultipartUploadsInput>,
+    ) -> S3Result<S3Response<ListMultipartUploadsOutput>> {
+        uploads::list(self, &req.input).map(S3Response::new)
     }
 
     async fn abort_multipart_upload(

@@ -1,20 +1,25 @@
 //! Multipart uploads.
 
 use super::bucket::{Bucket, Object, Upload, check_write, md5};
+use super::carried::{Carried, take};
+use super::listing::encoded;
 use super::service::{Promises, Service, body};
 use bytes::BytesMut;
-use s3s::dto::{
-    AbortMultipartUploadInput, AbortMultipartUploadOutput, CompleteMultipartUploadInput, CompleteMultipartUploadOutput,
-    CreateMultipartUploadInput, CreateMultipartUploadOutput, ETag, UploadPartInput, UploadPartOutput,
-};
+use s3s::dto::*;
 use s3s::{S3Result, s3_error};
+use std::collections::BTreeMap;
+use std::time::SystemTime;
 
 /// The least length of every part but the last.
 const PART_MIN: usize = 5 << 20;
 
-pub(super) fn create(service: &Service, input: CreateMultipartUploadInput) -> S3Result<CreateMultipartUploadOutput> {
+pub(super) fn create(
+    service: &Service,
+    mut input: CreateMultipartUploadInput,
+) -> S3Result<CreateMultipartUploadOutput> {
     let id = uuid::Uuid::new_v4().simple().to_string();
-    let upload = Upload { key: input.key.clone(), metadata: input.metadata, ..Upload::default() };
+    let carried: Carried = take!(input);
+    let upload = Upload { key: input.key.clone(), carried, parts: BTreeMap::new(), begun: SystemTime::now() };
     service.with(&input.bucket, |bucket| {
         bucket.uploads.insert(id.clone(), upload);
         Ok(())
@@ -52,7 +57,7 @@ pub(super) fn complete(
     input: CompleteMultipartUploadInput,
 ) -> S3Result<CompleteMultipartUploadOutput> {
     let listed = input.multipart_upload.and_then(|upload| upload.parts).unwrap_or_default();
-    let tag = service.with(&input.bucket, |bucket| {
+    let (tag, version_id) = service.with(&input.bucket, |bucket| {
         let upload = find(bucket, &input.upload_id, &input.key)?;
         let mut bytes = BytesMut::new();
         let count = listed.len();
@@ -66,19 +71,40 @@ pub(super) fn complete(
             }
             bytes.extend_from_slice(data);
         }
-        let mut object = Object::new(bytes.freeze(), upload.metadata.clone());
+        let mut object = Object::new(bytes.freeze(), upload.carried.clone());
         object.tag = format!("{}-{count}", object.tag);
         check_write(bucket.objects.get(&input.key), input.if_match.as_ref(), input.if_none_match.as_ref())?;
         bucket.uploads.remove(&input.upload_id);
         let tag = object.tag.clone();
-        bucket.objects.insert(input.key.clone(), object);
-        Ok(tag)
+        Ok((tag, bucket.put(&input.key, object)))
     })?;
     Ok(CompleteMultipartUploadOutput {
         bucket: Some(input.bucket),
         key: Some(input.key),
         e_tag: Some(ETag::Strong(tag)),
+        version_id,
         ..Default::default()
+    })
+}
+
+/// All uploads on one page.
+pub(super) fn list(service: &Service, input: &ListMultipartUploadsInput) -> S3Result<ListMultipartUploadsOutput> {
+    let prefix = input.prefix.as_deref().unwrap_or_default();
+    service.with(&input.bucket, |bucket| {
+        let mut found: Vec<_> = bucket.uploads.iter().filter(|(_, upload)| upload.key.starts_with(prefix)).collect();
+        found.sort_by_key(|(id, upload)| (upload.key.clone(), (*id).clone()));
+        let listed = found.into_iter().map(|(id, upload)| MultipartUpload {
+            key: Some(encoded(input.encoding_type.as_ref(), &upload.key)),
+            upload_id: Some(id.clone()),
+            initiated: Some(upload.begun.into()),
+            ..Default::default()
+        });
+        Ok(ListMultipartUploadsOutput {
+            uploads: Some(listed.collect()),
+            is_truncated: Some(false),
+            encoding_type: input.encoding_type.clone(),
+            ..Default::default()
+        })
     })
 }
 
@@ -90,7 +116,7 @@ pub(super) fn abort(service: &Service, input: &AbortMultipartUploadInput) -> S3R
     })
 }
 
-fn find<'a>(bucket: &'a mut Bucket, id: &str, key: &str) -> S3Result<&'a mut Upload> {
+pub(super) fn find<'a>(bucket: &'a mut Bucket, id: &str, key: &str) -> S3Result<&'a mut Upload> {
     let upload = bucket.uploads.get_mut(id).filter(|upload| upload.key == key);
     upload.ok_or_else(|| s3_error!(NoSuchUpload))
 }

@@ -1,0 +1,133 @@
+//! Multipart uploads: begun, completed, aborted.
+
+use super::S3Bucket;
+use super::attempts::{Answer, Attempts};
+use super::call::Call;
+use super::failure::Failure;
+use super::headers::{Condition, Headers};
+use super::put::Written;
+use super::xml;
+use crate::classify::Class;
+use crate::retry::{SLOW, new_tag};
+use crate::{Result, Verb};
+use hyper::Method;
+use std::time::SystemTime;
+
+/// A multipart upload under way. It can be kept and taken up again by another process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upload {
+    /// The key of the object that it will make.
+    pub key: String,
+    /// The server's name for it.
+    pub id: String,
+    /// What tells its object from every other, in the object's user metadata (`stoaputid`). Uploads that were found
+    /// by listing have none here.
+    pub tag: Option<String>,
+    /// When it was begun, by the server's clock, if it was found by listing.
+    pub begun: Option<SystemTime>,
+}
+
+/// A part that has arrived.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Its number, from 1 to 10,000: parts make up the object in the order of these.
+    pub number: u32,
+    /// Its tag, exactly as the server gives it.
+    pub etag: String,
+}
+
+impl S3Bucket {
+    /// Begins an upload. The object will carry `headers`.
+    ///
+    /// Repeated after an answer that was lost, it may leave an upload that nobody completes: buckets are told to drop those.
+    ///
+    /// # Errors
+    /// [`crate::Error::Rejected`] for headers that can't be sent.
+    pub async fn create_upload(&self, key: &str, headers: &Headers) -> Result<Upload> {
+        let tag = new_tag();
+        let mut call = Call::object(Verb::Multipart, "begin upload of", Method::POST, key)?.query("uploads", "");
+        headers.write(&mut call, Some(&tag))?;
+        if self.inner.checksum {
+            call.header_if("x-amz-checksum-algorithm", Some("CRC64NVME"))?;
+            call.header_if("x-amz-checksum-type", Some("FULL_OBJECT"))?;
+        }
+        let read = |answer: &Answer| {
+            let root = answer.xml("InitiateMultipartUploadResult")?;
+            let id = root.need("UploadId")?.to_owned();
+            Ok(Upload { key: key.to_owned(), id, tag: Some(tag.clone()), begun: None })
+        };
+        self.inner.run(&call, read).await
+    }
+
+    /// Makes the object of its parts, which are given in the order of their numbers. It is durable when this returns.
+    /// Every part but the last has 5 MiB at least.
+    ///
+    /// After an answer that was lost, an upload that is gone, or a condition that no longer holds, is looked into: when
+    /// the object that is there has the upload's tag, it is complete.
+    ///
+    /// # Errors
+    /// [`crate::Error::NoSuchUpload`]; [`crate::Error::Conflict`] when the condition does not hold, or another write of the
+    /// key was under way: the upload may be gone then; [`crate::Error::Rejected`] for parts that are not there or too small.
+    pub async fn complete_upload(&self, upload: &Upload, parts: &[Part], condition: &Condition) -> Result<Written> {
+        let inner = &*self.inner;
+        let call = Call::object(Verb::Multipart, "complete upload of", Method::POST, &upload.key)?;
+        let mut call = call.query("uploadId", upload.id.as_str());
+        call.slow = SLOW;
+        condition.write(&mut call)?;
+        call.xml(document(parts)).await?;
+        let mut attempts = Attempts::new(inner, call.name, call.op());
+        loop {
+            let failure = match inner.answer(&call).await.and_then(|answer| completed(&answer)) {
+                Ok(written) => return Ok(attempts.done(written)),
+                Err(failure) => failure,
+            };
+            let refused = !failure.class.passes() && !failure.class.may_be_mended() && failure.class != Class::Corrupt;
+            if let Some(tag) = upload.tag.as_ref().filter(|_| refused && attempts.effect_unknown())
+                && let Some(info) = inner.own(&upload.key, tag).await?
+            {
+                tracing::debug!(key = upload.key, "a completion whose answer was lost had taken effect");
+                return Ok(attempts.done(Written::found(info)));
+            }
+            if failure.is_conflict() {
+                // Unlike a put, it can't be repeated: S3 has it begun anew.
+                return Err(attempts.error(failure.of(Class::Precondition)));
+            }
+            attempts.again(failure).await?;
+        }
+    }
+
+    /// Gives up an upload, and the space of its parts. One that is gone counts as aborted. Parts on their way may still
+    /// arrive, and take space: end them first.
+    ///
+    /// # Errors
+    /// Those of any request.
+    pub async fn abort_upload(&self, upload: &Upload) -> Result<()> {
+        let inner = &*self.inner;
+        let call = Call::object(Verb::Multipart, "abort upload of", Method::DELETE, &upload.key)?;
+        let call = call.query("uploadId", upload.id.as_str());
+        let mut attempts = Attempts::new(inner, call.name, call.op());
+        loop {
+            match inner.answer(&call).await.and_then(|answer| answer.no_error()) {
+                Ok(()) => return attempts.end(),
+                Err(gone) if gone.class == Class::UploadGone => return attempts.end(),
+                Err(failure) => attempts.again(failure).await?,
+            }
+        }
+    }
+}
+
+fn completed(answer: &Answer) -> std::result::Result<Written, Failure> {
+    Written::read(answer, Some(answer.xml("CompleteMultipartUploadResult")?.need("ETag")?))
+}
+
+fn document(parts: &[Part]) -> String {
+    let mut document = "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">".to_owned();
+    for part in parts {
+        document.push_str("<Part>");
+        xml::write(&mut document, "PartNumber", &part.number.to_string());
+        xml::write(&mut document, "ETag", &part.etag);
+        document.push_str("</Part>");
+    }
+    document.push_str("</CompleteMultipartUpload>");
+    document
+}

@@ -1,0 +1,68 @@
+//! The parts of an upload.
+
+use super::S3Bucket;
+use super::attempts::Answer;
+use super::call::Call;
+use super::copy::Source;
+use super::failure::Failure;
+use super::put::Written;
+use super::upload::{Part, Upload};
+use crate::retry::SLOW;
+use crate::{Error, Result, Verb};
+use hyper::Method;
+use object_store::PutPayload;
+use std::ops::Range;
+
+impl S3Bucket {
+    /// Uploads a part. One with the same number is replaced, so it is repeated freely.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchUpload`].
+    pub async fn upload_part(&self, upload: &Upload, number: u32, body: PutPayload) -> Result<Part> {
+        let mut call = part(upload, "upload part of", number)?;
+        call.data(body, self.inner.checksum, self.inner.signed).await?;
+        let read = |answer: &Answer| {
+            answer.no_error()?;
+            arrived(number, Written::read(answer, None))
+        };
+        self.inner.run(&call, read).await
+    }
+
+    /// Makes a part of bytes that are in the store, up to 5 GiB of them: of a range of an object, or of all of it.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchUpload`]; [`Error::NotFound`] when there is no source; [`Error::Conflict`] when it does not have the
+    /// tag; [`Error::InvalidRange`].
+    pub async fn upload_part_copy(
+        &self,
+        upload: &Upload,
+        number: u32,
+        source: &Source,
+        range: Option<Range<u64>>,
+    ) -> Result<Part> {
+        let mut call = part(upload, "copy part of", number)?;
+        call.slow = SLOW;
+        source.write(self.name(), &mut call)?;
+        if let Some(range) = range {
+            if range.is_empty() {
+                return Err(Error::InvalidRange { op: call.op(), detail: "it is empty".to_owned() });
+            }
+            let text = format!("bytes={}-{}", range.start, range.end - 1);
+            call.header_if("x-amz-copy-source-range", Some(&text))?;
+        }
+        let read = |answer: &Answer| {
+            let root = answer.xml("CopyPartResult")?;
+            arrived(number, Written::read(answer, Some(root.need("ETag")?)))
+        };
+        self.inner.run(&call, read).await
+    }
+}
+
+fn part<'a>(upload: &'a Upload, name: &'static str, number: u32) -> Result<Call<'a>> {
+    let call = Call::object(Verb::Part, name, Method::PUT, &upload.key)?;
+    Ok(call.query("partNumber", number.to_string()).query("uploadId", upload.id.as_str()))
+}
+
+fn arrived(number: u32, written: std::result::Result<Written, Failure>) -> std::result::Result<Part, Failure> {
+    written.map(|written| Part { number, etag: written.etag })
+}
