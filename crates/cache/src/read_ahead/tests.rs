@@ -149,7 +149,7 @@ fn what_a_long_reader_has_passed_is_given_up_once_and_what_may_still_be_read_is_
 #[test]
 fn a_short_reader_gives_nothing_up() {
     let policy = ReadAhead::new(32 * M);
-    for at in 0..24 {
+    for at in 0..20 {
         let _ahead = policy.on_read(at * 256 * K, 256 * K, 1 << 40);
         assert_eq!(policy.behind(), None, "{at}");
     }
