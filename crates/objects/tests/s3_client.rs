@@ -1,7 +1,13 @@
 //! The S3 client of exact keys: the same cases against the S3 server of this crate and against versitygw, an independent
 //! one. What a server can't do is named in its [`server::Can`], and tested to be refused where that can be.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "the functions that only prepare a test, too")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "the functions that only prepare a test, too"
+)]
 
 #[path = "s3_client/conditions.rs"]
 mod conditions;

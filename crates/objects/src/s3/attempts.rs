@@ -168,6 +168,7 @@ impl<'a> Attempts<'a> {
         }
         // Rights may differ from key to key, so this is the answer to the one who asked, and no state of the store.
         if class == Class::Denied {
+            self.inner.health.succeeded();
             return Err(self.error(failure));
         }
         self.tries.again_as(failure, class).await.map_err(|failure| self.error(failure))

@@ -54,7 +54,8 @@ impl S3Bucket {
     ///
     /// # Errors
     /// [`crate::Error::NotFound`], also for a version that is a delete marker. The answer to this request has no body
-    /// that would tell a missing key from a missing bucket, so a bucket that nothing was heard of for 5 s is asked for.
+    /// that would tell a missing key from a missing bucket, so a bucket that nothing was heard of for 5 s is asked for. Nor can
+    /// refused credentials be told from missing rights: both are [`crate::Error::Denied`].
     pub async fn head(&self, key: &str, version: Option<&str>) -> Result<ObjectInfo> {
         self.inner.head(key, version).await.map(|(info, _)| info)
     }

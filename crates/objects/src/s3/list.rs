@@ -74,7 +74,10 @@ impl S3Bucket {
             Some(keys) => call.query("max-keys", keys.to_string()),
             None => call,
         };
-        self.inner.run(&call, page).await
+        let asked = list.continuation.as_ref();
+        self.inner
+            .run(&call, |answer| page(answer).and_then(|page| advanced(asked, page.next.as_ref()).map(|()| page)))
+            .await
     }
 }
 
@@ -97,6 +100,14 @@ fn listed(keys: &Keys, object: &Element) -> std::result::Result<Listed, Failure>
         modified: object.text_of("LastModified").and_then(date),
         storage_class: object.text_of("StorageClass").map(str::to_owned),
     })
+}
+
+/// Fails when the next page is the one that was asked for: whoever reads on would do so for ever.
+pub(super) fn advanced<T: PartialEq>(asked: Option<&T>, next: Option<&T>) -> std::result::Result<(), Failure> {
+    match next.is_some() && asked == next {
+        true => Err(Failure::corrupt("the page after this one is this one again".to_owned())),
+        false => Ok(()),
+    }
 }
 
 /// A date as listings write it.

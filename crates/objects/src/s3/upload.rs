@@ -34,6 +34,9 @@ pub struct Part {
     pub number: u32,
     /// Its tag, exactly as the server gives it.
     pub etag: String,
+    /// Its CRC64NVME in base64, if the server gives it. Some servers want it back to complete an upload that was begun
+    /// with checksums.
+    pub checksum: Option<String>,
 }
 
 impl S3Bucket {
@@ -126,6 +129,9 @@ fn document(parts: &[Part]) -> String {
         document.push_str("<Part>");
         xml::write(&mut document, "PartNumber", &part.number.to_string());
         xml::write(&mut document, "ETag", &part.etag);
+        if let Some(checksum) = &part.checksum {
+            xml::write(&mut document, "ChecksumCRC64NVME", checksum);
+        }
         document.push_str("</Part>");
     }
     document.push_str("</CompleteMultipartUpload>");

@@ -4,7 +4,7 @@ use super::S3Bucket;
 use super::attempts::Answer;
 use super::call::Call;
 use super::failure::Failure;
-use super::list::{Keys, date};
+use super::list::{Keys, advanced, date};
 use super::upload::Upload;
 use crate::{Result, Verb};
 use hyper::Method;
@@ -39,7 +39,9 @@ impl S3Bucket {
             .query("prefix", prefix)
             .query_if("key-marker", after.map(|mark| mark.key.as_str()))
             .query_if("upload-id-marker", after.map(|mark| mark.id.as_str()));
-        self.inner.run(&call, page).await
+        self.inner
+            .run(&call, |answer| page(answer).and_then(|page| advanced(after, page.next.as_ref()).map(|()| page)))
+            .await
     }
 }
 

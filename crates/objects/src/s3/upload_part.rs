@@ -4,7 +4,6 @@ use super::S3Bucket;
 use super::attempts::Answer;
 use super::call::Call;
 use super::copy::Source;
-use super::failure::Failure;
 use super::put::Written;
 use super::upload::{Part, Upload};
 use crate::retry::SLOW;
@@ -23,7 +22,8 @@ impl S3Bucket {
         call.data(body, self.inner.checksum, self.inner.signed).await?;
         let read = |answer: &Answer| {
             answer.no_error()?;
-            arrived(number, Written::read(answer, None))
+            let checksum = answer.header("x-amz-checksum-crc64nvme");
+            Ok(Part { number, etag: Written::read(answer, None)?.etag, checksum })
         };
         self.inner.run(&call, read).await
     }
@@ -52,7 +52,8 @@ impl S3Bucket {
         }
         let read = |answer: &Answer| {
             let root = answer.xml("CopyPartResult")?;
-            arrived(number, Written::read(answer, Some(root.need("ETag")?)))
+            let checksum = root.text_of("ChecksumCRC64NVME").map(str::to_owned);
+            Ok(Part { number, etag: Written::read(answer, Some(root.need("ETag")?))?.etag, checksum })
         };
         self.inner.run(&call, read).await
     }
@@ -61,8 +62,4 @@ impl S3Bucket {
 fn part<'a>(upload: &'a Upload, name: &'static str, number: u32) -> Result<Call<'a>> {
     let call = Call::object(Verb::Part, name, Method::PUT, &upload.key)?;
     Ok(call.query("partNumber", number.to_string()).query("uploadId", upload.id.as_str()))
-}
-
-fn arrived(number: u32, written: std::result::Result<Written, Failure>) -> std::result::Result<Part, Failure> {
-    written.map(|written| Part { number, etag: written.etag })
 }

@@ -4,7 +4,7 @@ use super::S3Bucket;
 use super::attempts::Answer;
 use super::call::Call;
 use super::failure::Failure;
-use super::list::{Keys, date};
+use super::list::{Keys, advanced, date};
 use super::xml::Element;
 use crate::{Result, Verb};
 use hyper::Method;
@@ -85,7 +85,9 @@ impl S3Bucket {
             Some(keys) => call.query("max-keys", keys.to_string()),
             None => call,
         };
-        self.inner.run(&call, page).await
+        self.inner
+            .run(&call, |answer| page(answer).and_then(|page| advanced(after, page.next.as_ref()).map(|()| page)))
+            .await
     }
 }
 

@@ -1,9 +1,10 @@
 //! What is learnt from refusals: the region, and the time.
 
 use super::canned::{Canned, answer, error};
-use super::client;
-use crate::Error;
-use crate::s3::List;
+use super::{client, options};
+use crate::s3::{List, S3Bucket};
+use crate::{ConnectOptions, Error};
+use std::time::Duration;
 
 const LISTED: &str = "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>";
 
@@ -75,4 +76,34 @@ async fn a_clock_that_stays_wrong_is_said() {
     let server = Canned::start((0..30).map(|_| error(403, "RequestTimeTooSkewed"))).await;
     let failed = client(&server).list(&List::default()).await.unwrap_err();
     assert!(matches!(failed, Error::WrongCredentials { .. }), "{failed}");
+}
+
+#[tokio::test]
+async fn plain_http_where_tls_is_expected_is_called_a_tls_problem() {
+    let server = Canned::start([error(400, "NotTls")]).await;
+    let options = ConnectOptions { endpoint: Some(server.endpoint.replace("http:", "https:")), ..options(&server) };
+    let options = ConnectOptions { anonymous: true, ..options };
+    let bucket = S3Bucket::connect("bucket", &options).await.unwrap();
+    let failed = bucket.list(&List::default()).await.unwrap_err();
+    assert!(matches!(failed, Error::Tls { .. }), "{failed}");
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_named() {
+    let server = Canned::start([]).await;
+    let options = ConnectOptions { anonymous: true, ..options(&server) };
+    drop(server);
+    let options = ConnectOptions { retry: options.retry.with_patience(Duration::from_millis(50)), ..options };
+    let bucket = S3Bucket::connect("bucket", &options).await.unwrap();
+    let failed = bucket.list(&List::default()).await.unwrap_err();
+    let named = options.endpoint.unwrap();
+    assert!(matches!(&failed, Error::Unreachable { endpoint, .. } if *endpoint == named), "{failed}");
+}
+
+#[tokio::test]
+async fn what_is_no_bucket_is_refused() {
+    let options = ConnectOptions { anonymous: true, ..ConnectOptions::default() };
+    for name in ["", "a/b", "a b", "me@b", "b?x"] {
+        assert!(S3Bucket::connect(name, &options).await.is_err(), "{name}");
+    }
 }

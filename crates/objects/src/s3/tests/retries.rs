@@ -17,7 +17,7 @@ fn upload() -> Upload {
 }
 
 fn parts() -> [Part; 1] {
-    [Part { number: 1, etag: "\"p\"".to_owned() }]
+    [Part { number: 1, etag: "\"p\"".to_owned(), checksum: None }]
 }
 
 #[tokio::test]
@@ -42,7 +42,7 @@ async fn a_success_with_an_error_inside_is_an_error() {
     .await;
     let source = Source { key: "s".to_owned(), ..Source::default() };
     let part = client(&server).upload_part_copy(&upload(), 3, &source, Some(0..5)).await.unwrap();
-    assert_eq!(part, Part { number: 3, etag: "\"p\"".to_owned() });
+    assert_eq!(part, Part { number: 3, etag: "\"p\"".to_owned(), checksum: None });
     assert!(server.asked()[1].contains("x-amz-copy-source-range: bytes=0-4\r\n"));
 }
 
@@ -178,4 +178,15 @@ async fn a_bucket_that_is_gone_is_no_missing_object() {
         assert!(bucket.head("k", None).await.unwrap_err().is_not_found());
     }
     assert_eq!(server.asked().len(), 3, "the bucket was seen a moment ago");
+}
+
+#[tokio::test]
+async fn a_listing_that_does_not_get_on_ends() {
+    let stuck = "<ListBucketResult><IsTruncated>true</IsTruncated>\
+        <NextContinuationToken>t</NextContinuationToken></ListBucketResult>";
+    let server = Canned::start((0..10).map(|_| answer(200, &[], stuck))).await;
+    let bucket = client(&server);
+    let next = bucket.list(&List::default()).await.unwrap().next;
+    let failed = bucket.list(&List { continuation: next, ..List::default() }).await.unwrap_err();
+    assert!(matches!(failed, Error::Corrupt { .. }), "{failed}");
 }

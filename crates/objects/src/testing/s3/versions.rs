@@ -2,8 +2,10 @@
 
 use super::bucket::{Bucket, Object};
 use super::listing::{Entries, common_prefixes, encoded};
+use hyper::HeaderMap;
+use hyper::header::HeaderValue;
 use s3s::dto::*;
-use s3s::{S3Result, s3_error};
+use s3s::{S3Error, S3Result, s3_error};
 use std::time::SystemTime;
 
 /// A version of an object, or the mark of its deletion.
@@ -71,10 +73,19 @@ impl Bucket {
         let mut kept = self.versions.iter().filter_map(|versions| versions.get(key)).flatten();
         match kept.find(|version| version.id == id) {
             Some(Version { object: Some(object), .. }) => Ok(object),
-            Some(_) => Err(s3_error!(MethodNotAllowed, "A delete marker can't be read.")),
+            Some(_) => Err(marked()),
             None => Err(s3_error!(NoSuchVersion, "The specified version does not exist.")),
         }
     }
+}
+
+/// The answer to who would read a delete marker, with the header that says so.
+fn marked() -> S3Error {
+    let mut error = s3_error!(MethodNotAllowed, "The specified method is not allowed against this resource.");
+    let mut headers = HeaderMap::new();
+    headers.insert("x-amz-delete-marker", HeaderValue::from_static("true"));
+    error.set_headers(headers);
+    error
 }
 
 pub(super) fn list(bucket: &Bucket, input: ListObjectVersionsInput) -> S3Result<ListObjectVersionsOutput> {
