@@ -54,7 +54,7 @@ pub struct Encryption {
 
 /// What must hold for a write to take place. The server checks it and writes at one moment.
 ///
-/// A server that does not know a condition ignores it: ask [`crate::probe()`] first.
+/// A server that does not know a condition ignores it, and writes: versitygw does so with those of copies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Condition {
     /// Nothing: what is there is replaced.
