@@ -4,8 +4,10 @@ use std::ops::Range;
 
 use parking_lot::Mutex;
 
-/// The first window, in bytes, unless the reads themselves are larger.
+/// The first window, in bytes, unless the reads themselves are large.
 const WINDOW_BYTES_MIN: u64 = 128 << 10;
+/// The first window in reads: who asks for a MiB at once wants more than one.
+const FIRST_REQUESTS: u64 = 4;
 /// How many requests of the kernel may overtake one another.
 const REORDER_REQUESTS: u64 = 8;
 /// What was read is given up in multiples of this, so that hardly a piece of an object is given up with a part unread.
@@ -78,7 +80,7 @@ impl ReadAhead {
             Step::Next => {
                 stream.front = end;
                 // The start of a file is likely to be followed by the rest of it; elsewhere, a second read must say so.
-                let first = WINDOW_BYTES_MIN.max(len);
+                let first = WINDOW_BYTES_MIN.max(len.saturating_mul(FIRST_REQUESTS));
                 stream.window = stream.window.max(first).min(self.bytes_max);
                 // Reads this far behind never come: the kernel had those pages.
                 let old = offset.saturating_sub(stream.slack());

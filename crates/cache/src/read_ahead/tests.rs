@@ -38,7 +38,7 @@ fn it_starts_small_at_the_start_and_after_two_reads_elsewhere() {
     let cases: &[Case<'_>] = &[
         ("start", &[(0, 4 * K)], &[Some((4 * K, 132 * K))]),
         ("elsewhere", &[(M, 4 * K), (M + 4 * K, 4 * K)], &[None, Some((M + 8 * K, M + 136 * K))]),
-        ("large reads", &[(M, M), (2 * M, M)], &[None, Some((3 * M, 4 * M))]),
+        ("large reads", &[(M, M), (2 * M, M)], &[None, Some((3 * M, 7 * M))]),
         ("nothing read", &[(0, 0)], &[None]),
         ("beyond the end", &[(10 * M, K)], &[None]),
         ("to the end", &[(0, 10 * M)], &[None]),
