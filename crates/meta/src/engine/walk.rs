@@ -6,7 +6,7 @@ use super::read::extent_of;
 use crate::record::RecordKey;
 use crate::{Extent, Result, SegmentId};
 use std::ops::{ControlFlow, Range};
-use stoa_vfs::Ino;
+use stoa_vfs::{Ino, Kind};
 
 /// The most extents read at a time. A walk begins with few, as it may be a short one.
 const PAGE_MAX: usize = 1024;
@@ -55,7 +55,12 @@ impl Inner {
         wanted: impl Fn(&Extent) -> bool + Send + Sync,
     ) -> Result<Vec<Extent>> {
         let _unchanged = self.locks.shared(&[ino]).await;
-        let size = self.locked_inode(ino).await?.size;
+        let inode = self.locked_inode(ino).await?;
+        if inode.kind != Kind::Regular {
+            // A segment that a crash left unnamed names inodes whose numbers were given to others since: to directories, too.
+            return Ok(Vec::new());
+        }
+        let size = inode.size;
         let mut found = Vec::new();
         let mut covered = from;
         self.walk(ino, from, |extent| {

@@ -3,7 +3,7 @@ use crate::engine::tests::{engine, file, name};
 use crate::{Codec, Content, Extent, FileUpdate, FrameRef, Meta, NewSegment, Run, SegmentId};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use stoa_vfs::Ino;
+use stoa_vfs::{Caller, Ino, Make, Node};
 
 const LEN: u64 = 4096;
 
@@ -46,6 +46,21 @@ async fn extents_of_a_segment_are_found_wherever_they_are() {
         assert_eq!(few, [5, 6, 7].map(|index| extent(index, COMMON)));
         assert_eq!(engine.extents_from(ino, (count - 2) * LEN, 10).await.unwrap().len(), 2);
         assert_eq!(engine.extents_from(ino, 0, 70).await.unwrap().len(), 70);
+    }
+}
+
+/// A crash leaves segments whose inodes never came to be; their numbers are given out again, to whatever is made next.
+#[tokio::test]
+async fn what_is_no_file_names_no_segment() {
+    let engine = engine().await;
+    let make = |node| Make { node, mode: 0o755, umask: 0 };
+    let dir = engine.make(Caller::ROOT, Ino::ROOT, &name("dir"), &make(Node::Directory)).await.unwrap().ino;
+    engine.make(Caller::ROOT, dir, &name("entry"), &make(Node::Regular)).await.unwrap();
+    let link = make(Node::Symlink(bytes::Bytes::from_static(b"target")));
+    let link = engine.make(Caller::ROOT, Ino::ROOT, &name("link"), &link).await.unwrap().ino;
+    for ino in [dir, link] {
+        assert!(engine.attr(ino).await.unwrap().size > 0);
+        assert_eq!(engine.extents_in_segment(ino, RARE, 0, 1).await.unwrap(), []);
     }
 }
 
