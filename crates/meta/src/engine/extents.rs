@@ -3,8 +3,7 @@
 use super::Inner;
 use super::names::Changing;
 use super::pending::Transaction;
-use super::read::{extent_of, successor};
-use crate::record::RecordKey;
+use super::walk::Pages;
 use crate::{Content, Error, Extent, Result};
 use parking_lot::Mutex;
 use std::collections::btree_map::Entry;
@@ -23,8 +22,8 @@ const SCATTERED: usize = 64;
 /// What an extent takes in memory while it is held, roughly, in bytes.
 pub(super) const HELD_BYTES: u64 = 192;
 
-/// Extents read at a time, to begin with, for a file that is not held whole.
-pub(super) const PAGE: usize = 64;
+/// Extents read at a time of a file that is to be held: one page for most.
+const HELD_PAGES: Pages = Pages { first: HELD_MAX + 1, most: HELD_MAX + 1 };
 
 /// All extents of one file, by the offset after them. Changed only under the exclusive lock of the inode.
 pub(super) type ByEnd = Mutex<BTreeMap<u64, Extent>>;
@@ -34,14 +33,16 @@ pub(super) type ByEnd = Mutex<BTreeMap<u64, Extent>>;
 pub(super) struct Held {
     /// None for a file that has too many.
     extents: Option<Arc<ByEnd>>,
+    /// How many it might have had to be held.
+    tried: usize,
     /// Bytes, when it was put into the cache.
     weight: u64,
 }
 
 impl Held {
-    fn new(extents: Option<Arc<ByEnd>>) -> Self {
+    fn new(extents: Option<Arc<ByEnd>>, tried: usize) -> Self {
         let weight = extents.as_ref().map_or(0, |extents| extents.lock().values().map(extent_bytes).sum());
-        Self { extents, weight: 64 + weight }
+        Self { extents, tried, weight: 64 + weight }
     }
 }
 
@@ -129,45 +130,39 @@ impl Inner {
 
     /// Holds the extents of a file that gets many small ones, even if there are too many of them to be read for less. The lock is held.
     pub(super) async fn hold_for_scattered(&self, ino: Ino, update: usize) -> Result<()> {
-        if update >= SCATTERED && self.held(ino).await?.is_none() {
+        if update >= SCATTERED && self.may_be_held(ino) {
             self.hold(ino, self.cached.held_max).await?;
         }
         Ok(())
     }
 
+    /// Whether a file is not held, and it is not known either that it has too many extents even for its writer: to find that out
+    /// takes as long as to read them.
+    fn may_be_held(&self, ino: Ino) -> bool {
+        self.cached.extents.get(&ino).is_none_or(|held| held.extents.is_none() && held.tried < self.cached.held_max)
+    }
+
     /// Reads all extents of a file, unless there are more than `count_max`.
     async fn hold(&self, ino: Ino, count_max: usize) -> Result<Option<Arc<ByEnd>>> {
-        let (mut range, end) = RecordKey::all_about(b'e', ino.0);
         let mut extents = BTreeMap::new();
-        let held = loop {
-            let page = self.scan(range.clone()..end.clone(), HELD_MAX + 1).await?;
-            let last = page.len() <= HELD_MAX;
-            if let Some((key, _)) = page.last() {
-                range = successor(key);
-            }
-            for (key, value) in page {
-                let extent = extent_of(ino, &key, value)?;
-                extents.insert(extent.end(), extent);
-            }
-            if extents.len() > count_max {
-                break None;
-            }
-            if last {
-                break Some(Arc::new(Mutex::new(extents)));
-            }
-        };
-        self.cached.extents.insert(ino, Held::new(held.clone()));
+        self.walk_stored(ino, 0, HELD_PAGES, |extent| {
+            extents.insert(extent.end(), extent);
+            if extents.len() > count_max { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+        .await?;
+        let held = (extents.len() <= count_max).then(|| Arc::new(Mutex::new(extents)));
+        self.cached.extents.insert(ino, Held::new(held.clone(), count_max));
         Ok(held)
     }
 
     /// A file that was just made has no extents; nobody needs to look.
     pub(super) fn hold_none(&self, ino: Ino) {
-        self.cached.extents.insert(ino, Held::new(Some(Arc::default())));
+        self.cached.extents.insert(ino, Held::new(Some(Arc::default()), HELD_MAX));
     }
 
     /// Does what was gathered for an edit, and brings what is held of the file up to it: for a reader, all at one moment.
     pub(super) fn finish_held(&self, ino: Ino, edit: &Edit, changing: Changing) {
-        let Some(Held { extents: Some(extents), mut weight }) = self.cached.extents.get(&ino) else {
+        let Some(Held { extents: Some(extents), mut weight, .. }) = self.cached.extents.get(&ino) else {
             self.finish(changing);
             return;
         };
@@ -185,7 +180,8 @@ impl Inner {
             }
             held.len()
         };
-        let held = if len <= self.cached.held_max { Held { extents: Some(extents), weight } } else { Held::new(None) };
+        let tried = self.cached.held_max;
+        let held = if len <= tried { Held { extents: Some(extents), tried, weight } } else { Held::new(None, tried) };
         self.cached.extents.insert(ino, held);
     }
 }

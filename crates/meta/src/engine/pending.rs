@@ -35,6 +35,7 @@ pub(super) struct Transaction {
 
 impl Transaction {
     pub(super) fn put(&mut self, key: &RecordKey, value: Bytes) {
+        self.labels |= matches!(key, RecordKey::Xattr(_, name) if name == LABEL);
         self.records.push((key.encode(), Some(value)));
     }
 
@@ -44,11 +45,6 @@ impl Transaction {
 
     pub(super) fn remove_key(&mut self, key: Key) {
         self.records.push((key, None));
-    }
-
-    pub(super) fn put_xattr(&mut self, ino: Ino, name: &[u8], value: Bytes) {
-        self.put(&RecordKey::Xattr(ino, Bytes::copy_from_slice(name)), value);
-        self.labels |= name == LABEL;
     }
 
     pub(super) fn put_inode(&mut self, ino: Ino, inode: &Inode) {

@@ -1,15 +1,22 @@
 //! Going through the extents of a file in order, however many there are: what is in memory is a page.
 
 use super::Inner;
-use super::extents::{PAGE, check_cover_from};
+use super::extents::check_cover_from;
 use super::read::extent_of;
 use crate::record::RecordKey;
 use crate::{Extent, Result, SegmentId};
 use std::ops::{ControlFlow, Range};
 use stoa_vfs::{Ino, Kind};
 
-/// The most extents read at a time. A walk begins with few, as it may be a short one.
-const PAGE_MAX: usize = 1024;
+/// How many extents are read at a time: twice as many each time, up to the most.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pages {
+    pub(super) first: usize,
+    pub(super) most: usize,
+}
+
+/// A walk begins with few, as it may be a short one.
+const PAGES: Pages = Pages { first: 64, most: 1024 };
 
 impl Inner {
     /// Shows `each` the extents of a file, whole and in order, from the one that covers `from` on, until it has seen enough. The lock
@@ -26,8 +33,19 @@ impl Inner {
             let _ = held.range(from.saturating_add(1)..).try_for_each(|(_, extent)| each(extent));
             return Ok(());
         }
+        self.walk_stored(ino, from, PAGES, |extent| each(&extent)).await
+    }
+
+    /// Like [`Inner::walk`], for a file that is not held.
+    pub(super) async fn walk_stored(
+        &self,
+        ino: Ino,
+        from: u64,
+        pages: Pages,
+        mut each: impl FnMut(Extent) -> ControlFlow<()> + Send,
+    ) -> Result<()> {
         let (_, end) = RecordKey::all_about(b'e', ino.0);
-        let (mut next, mut count) = (from, PAGE);
+        let (mut next, mut count) = (from, pages.first);
         loop {
             let start = RecordKey::Extent(ino, next.saturating_add(1)).encode();
             let page = self.scan(start..end.clone(), count).await?;
@@ -35,14 +53,14 @@ impl Inner {
             for (key, value) in page {
                 let extent = extent_of(ino, &key, value)?;
                 next = extent.end();
-                if each(&extent).is_break() {
+                if each(extent).is_break() {
                     return Ok(());
                 }
             }
             if last {
                 return Ok(());
             }
-            count = (count * 2).min(PAGE_MAX);
+            count = (count * 2).min(pages.most);
         }
     }
 

@@ -92,7 +92,7 @@ impl Inner {
         let mut changing = Changing::default();
         match checked_value(&mut inode, name, value, clear_setgid)? {
             Some(value) => {
-                changing.transaction.put_xattr(ino, name, value);
+                changing.transaction.put(&key, value);
                 inode.flags |= Inode::XATTR | flag(name);
             }
             None => {

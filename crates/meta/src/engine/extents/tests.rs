@@ -38,6 +38,7 @@ async fn the_extents_of_a_file_that_is_written_at_random_are_held() {
     let second = open(&store).await;
     assert_eq!(second.extents(ino, 0..LEN).await.unwrap(), expected[..1]);
     assert!(second.0.held(ino).await.unwrap().is_none(), "a reader does not wait for all of it");
+    assert!(second.0.may_be_held(ino), "its writer does");
     let scattered: Vec<Extent> = (0..100).map(|index| extent(index * 7, index + MANY)).collect();
     for extent in &scattered {
         let index = usize::try_from(extent.offset / LEN).unwrap();
@@ -50,4 +51,25 @@ async fn the_extents_of_a_file_that_is_written_at_random_are_held() {
 
     let third = open(&store).await;
     assert_eq!(third.extents(ino, 0..MANY * LEN).await.unwrap(), expected);
+}
+
+#[tokio::test]
+async fn that_a_file_has_too_many_extents_is_found_out_once() {
+    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+    Engine::format(Arc::clone(&store), ROOT).await.unwrap();
+    let first = open(&store).await;
+    let ino = file(&first, "huge").await;
+    first.publish(&[NewSegment { id: SEGMENT, stored_bytes: 1, data_bytes: 1 }], Vec::new()).await.unwrap();
+    let many = u64::try_from(first.0.cached.held_max).unwrap() + 1;
+    let update = |extents| vec![FileUpdate { ino, extents, size: many * LEN, modified: None }];
+    first.publish(&[], update((0..many).map(|index| extent(index, index)).collect())).await.unwrap();
+    assert!(first.0.held(ino).await.unwrap().is_none());
+    assert!(!first.0.may_be_held(ino), "it has outgrown what its writer holds");
+    first.close().await.unwrap();
+
+    let second = open(&store).await;
+    assert!(second.0.may_be_held(ino), "nobody knows");
+    second.publish(&[], update((0..100).map(|index| extent(index, index + many)).collect())).await.unwrap();
+    assert!(second.0.held(ino).await.unwrap().is_none());
+    assert!(!second.0.may_be_held(ino));
 }
