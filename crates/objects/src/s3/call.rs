@@ -62,7 +62,7 @@ impl<'a> Call<'a> {
     }
 
     /// As [`Call::query`], if there is a value.
-    pub(super) fn query_if(self, name: &'static str, value: Option<&'a str>) -> Self {
+    pub(super) fn query_if(self, name: &'static str, value: Option<impl Into<Cow<'a, str>>>) -> Self {
         match value {
             Some(value) => self.query(name, value),
             None => self,

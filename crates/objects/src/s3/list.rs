@@ -69,11 +69,8 @@ impl S3Bucket {
             .query("prefix", list.prefix.as_str())
             .query_if("delimiter", list.delimiter.as_deref())
             .query_if("continuation-token", list.continuation.as_deref())
-            .query_if("start-after", list.start_after.as_deref().filter(|_| list.continuation.is_none()));
-        let call = match list.keys_max {
-            Some(keys) => call.query("max-keys", keys.to_string()),
-            None => call,
-        };
+            .query_if("start-after", list.start_after.as_deref().filter(|_| list.continuation.is_none()))
+            .query_if("max-keys", list.keys_max.map(|keys| keys.to_string()));
         let asked = list.continuation.as_ref();
         self.inner
             .run(&call, |answer| page(answer).and_then(|page| advanced(asked, page.next.as_ref()).map(|()| page)))

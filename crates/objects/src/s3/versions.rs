@@ -80,11 +80,8 @@ impl S3Bucket {
             .query("prefix", prefix)
             .query_if("delimiter", delimiter)
             .query_if("key-marker", after.map(|mark| mark.key.as_str()))
-            .query_if("version-id-marker", after.and_then(|mark| mark.version.as_deref()));
-        let call = match keys_max {
-            Some(keys) => call.query("max-keys", keys.to_string()),
-            None => call,
-        };
+            .query_if("version-id-marker", after.and_then(|mark| mark.version.as_deref()))
+            .query_if("max-keys", keys_max.map(|keys| keys.to_string()));
         self.inner
             .run(&call, |answer| page(answer).and_then(|page| advanced(after, page.next.as_ref()).map(|()| page)))
             .await
