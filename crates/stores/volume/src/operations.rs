@@ -240,7 +240,7 @@ impl Vfs for Volume {
         let open = self.handles.get(handle)?;
         let len = u64::try_from(size).unwrap_or(u64::MAX);
         let file_size = open.file.lock().size;
-        let ahead = open.read_ahead.lock().on_read(offset, len, file_size);
+        let ahead = open.read_ahead.on_read(offset, len, file_size);
         let reading = self.read_file(&open.file, offset, size);
         let parts = match ahead {
             Some(range) => futures::future::join(reading, self.read_ahead(ino, range)).await.0?,

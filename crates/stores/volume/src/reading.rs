@@ -133,8 +133,7 @@ impl Volume {
         if open.uncached {
             return;
         }
-        let passed = open.read_ahead.lock().behind();
-        let Some(range) = passed else { return };
+        let Some(range) = open.read_ahead.behind() else { return };
         for run in self.runs(open.file.ino, range).await {
             self.cache.release(u128::from(run.segment.0), placed(&run).map(|(offset, _)| offset.into()));
         }

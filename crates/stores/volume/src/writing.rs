@@ -35,13 +35,13 @@ pub(crate) struct Open {
     pub(crate) writable: bool,
     /// As in [`OpenFlags`].
     pub(crate) uncached: bool,
-    pub(crate) read_ahead: Mutex<ReadAhead>,
+    pub(crate) read_ahead: ReadAhead,
 }
 
 impl Open {
     pub(crate) fn new(file: Arc<File>, flags: OpenFlags, read_ahead_max: u64) -> Self {
         file.lock().writers += u32::from(flags.write);
-        let read_ahead = Mutex::new(ReadAhead::new(read_ahead_max));
+        let read_ahead = ReadAhead::new(read_ahead_max);
         Self { file, writable: flags.write, uncached: flags.uncached, read_ahead }
     }
 }
