@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use object_store::ObjectStore;
 use tokio::runtime::Handle;
 
 use crate::disk::Disk;
@@ -11,7 +10,7 @@ use crate::fetch::{Fetcher, Job};
 use crate::flight::{Ask, Lead, Wait};
 use crate::memory::Memory;
 use crate::usage::{Counters, add, get};
-use crate::{Budget, Decode, DiskState, Object, Options, Piece, ReadAhead, Reservation, Result, Usage};
+use crate::{Budget, Decode, DiskState, Object, Options, Piece, ReadAhead, Reservation, Result, Source, Usage};
 
 /// No file reads ahead further than this, in bytes, however large the cache is.
 const READ_AHEAD_BYTES_MAX: u64 = 32 << 20;
@@ -24,8 +23,8 @@ pub struct Cache {
     memory_bytes_max: u64,
 }
 
-/// Where one piece of a read comes from.
-enum Source {
+/// What became of asking for one piece of a read.
+enum Asked {
     Found(Bytes),
     Wait(Wait),
 }
@@ -36,7 +35,7 @@ impl Cache {
     ///
     /// # Errors
     /// [`crate::Error::Invalid`] when an option makes no sense.
-    pub fn open(store: Arc<dyn ObjectStore>, options: Options) -> Result<Arc<Self>> {
+    pub fn open(source: impl Source, options: Options) -> Result<Arc<Self>> {
         options.check()?;
         let memory_bytes_max = options.memory_bytes_max;
         // A quarter is for fetches, an eighth for the index of the disk cache, the rest for what is kept: fixed shares,
@@ -47,7 +46,7 @@ impl Cache {
         let ahead = Budget::new(in_flight.bytes_max() / 2);
         let queue_bytes_max = in_flight.bytes_max() / 4;
         let disk = options.disk.clone().map(|disk| Disk::open(disk, index_bytes_max, queue_bytes_max));
-        let fetcher = Fetcher::new(store, memory, in_flight, disk, &options);
+        let fetcher = Fetcher::new(Arc::new(source), memory, in_flight, disk, &options);
         Ok(Arc::new(Self { fetcher: Arc::new(fetcher), ahead, memory_bytes_max }))
     }
 
@@ -65,20 +64,20 @@ impl Cache {
         pieces: &[Piece],
         decode: Arc<dyn Decode>,
     ) -> Result<Vec<Bytes>> {
-        let mut sources = Vec::with_capacity(pieces.len());
+        let mut asked = Vec::with_capacity(pieces.len());
         let mut leads = Vec::new();
         for (index, piece) in pieces.iter().enumerate() {
-            sources.push(self.ask(object, *piece, index, &mut leads));
+            asked.push(self.ask(object, *piece, index, &mut leads));
         }
         if !leads.is_empty() {
             let job = Job { object: object.clone(), decode, ahead: None };
             self.fetcher.start(&Arc::new(job), leads);
         }
-        let mut decoded = Vec::with_capacity(sources.len());
-        for source in sources {
-            decoded.push(match source {
-                Source::Found(bytes) => bytes,
-                Source::Wait(wait) => wait.answer().await?,
+        let mut decoded = Vec::with_capacity(asked.len());
+        for one in asked {
+            decoded.push(match one {
+                Asked::Found(bytes) => bytes,
+                Asked::Wait(wait) => wait.answer().await?,
             });
         }
         Ok(decoded)
@@ -170,20 +169,20 @@ impl Cache {
         ReadAhead::new((self.memory_bytes_max / 16).min(READ_AHEAD_BYTES_MAX))
     }
 
-    fn ask(&self, object: &Object, piece: Piece, index: usize, leads: &mut Vec<Lead>) -> Source {
+    fn ask(&self, object: &Object, piece: Piece, index: usize, leads: &mut Vec<Lead>) -> Asked {
         let Fetcher { memory, flights, counters, .. } = &*self.fetcher;
         let key = (object.id, piece.offset);
         if let Some(decoded) = memory.get(&key) {
             add(&counters.hits, 1);
-            return Source::Found(decoded);
+            return Asked::Found(decoded);
         }
         add(&counters.misses, 1);
         match flights.ask(memory, key, piece, index) {
-            Ask::Found(decoded) => Source::Found(decoded),
-            Ask::Wait(wait) => Source::Wait(wait),
+            Ask::Found(decoded) => Asked::Found(decoded),
+            Ask::Wait(wait) => Asked::Wait(wait),
             Ask::Lead(lead, wait) => {
                 leads.push(lead);
-                Source::Wait(wait)
+                Asked::Wait(wait)
             }
         }
     }

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use object_store::path::Path;
-
 /// The result of asking the cache.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -12,25 +10,26 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// No error is remembered: asking again tries again.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
-    /// The object store refused or failed; whether another try helps is for who knows the store to say.
+    /// The object store refused or failed; whether another try helps is for who knows the store to say: it is the error of
+    /// the [`crate::Source`].
     #[error("object store: {0}")]
-    Store(#[source] Arc<object_store::Error>),
+    Store(#[source] Arc<dyn std::error::Error + Send + Sync>),
     /// The store answered a ranged GET with fewer bytes than asked for, or with other ones: the object is truncated, or
     /// the connection was cut. Another try may help.
-    #[error("{path}: the store's answer ends at byte {got}, and byte {wanted} was needed")]
+    #[error("{key}: the store's answer ends at byte {got}, and byte {wanted} was needed")]
     Short {
         /// The object.
-        path: Path,
+        key: Arc<str>,
         /// Where the piece that was wanted ends, in bytes from the object's start.
         wanted: u64,
         /// Where the answer ended.
         got: u64,
     },
     /// The store's bytes are not what was written, also when fetched a second time. Final.
-    #[error("{path}: corrupt at byte {offset}: {reason}")]
+    #[error("{key}: corrupt at byte {offset}: {reason}")]
     Corrupt {
         /// The object.
-        path: Path,
+        key: Arc<str>,
         /// Where the piece begins, in bytes from the object's start.
         offset: u64,
         /// What the decoder said.
@@ -44,8 +43,9 @@ pub enum Error {
     Invalid(&'static str),
 }
 
-impl From<object_store::Error> for Error {
-    fn from(error: object_store::Error) -> Self {
+impl Error {
+    /// What a source failed with.
+    pub fn store(error: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self::Store(Arc::new(error))
     }
 }

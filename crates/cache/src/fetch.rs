@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 
 use bytes::Bytes;
-use object_store::ObjectStore;
 use tokio::sync::Semaphore;
 use tokio::task;
 
@@ -17,7 +16,7 @@ use crate::flight::{Flights, Lead};
 use crate::memory::{ENTRY_BYTES, Memory};
 use crate::plan::coalesce;
 use crate::usage::{Counters, add};
-use crate::{Budget, Decode, Error, Object, Options, Piece, Reservation, Result};
+use crate::{Budget, Decode, Error, Object, Options, Piece, Reservation, Result, Source};
 
 /// Pieces of at most so many bytes, as stored and decoded, are decoded in place: a trip to another thread costs more. So are those
 /// that do not grow, as there is nothing to do but to check them.
@@ -25,7 +24,7 @@ const INLINE_BYTES_MAX: u64 = 32 << 10;
 
 /// Brings pieces into memory.
 pub(crate) struct Fetcher {
-    store: Arc<dyn ObjectStore>,
+    source: Arc<dyn Source>,
     pub(crate) memory: Memory,
     pub(crate) flights: Arc<Flights>,
     pub(crate) in_flight: Budget,
@@ -59,7 +58,7 @@ enum Origin {
 
 impl Fetcher {
     pub(crate) fn new(
-        store: Arc<dyn ObjectStore>,
+        source: Arc<dyn Source>,
         memory: Memory,
         in_flight: Budget,
         disk: Option<Arc<Disk>>,
@@ -67,7 +66,7 @@ impl Fetcher {
     ) -> Self {
         let processors = available_parallelism().map_or(1, usize::from);
         Self {
-            store,
+            source,
             memory,
             flights: Arc::default(),
             in_flight,
@@ -176,7 +175,7 @@ impl Fetcher {
     async fn get(self: &Arc<Self>, job: &Arc<Job>, leads: Vec<Lead>, mut reservation: Reservation) {
         let start = leads.first().map_or(0, |lead| lead.piece.offset);
         let end = leads.last().map_or(0, |lead| lead.piece.end());
-        let mut body = match Body::get(&*self.store, &job.object.path, start..end).await {
+        let mut body = match Body::get(&*self.source, &job.object, start..end).await {
             Ok(body) => body,
             Err(error) => return fail(leads, &error),
         };
@@ -243,7 +242,7 @@ impl Fetcher {
     async fn again(&self, job: &Job, lead: &Lead) -> Result<Bytes> {
         let turn = self.again_turns.acquire().await;
         let range = lead.piece.offset..lead.piece.end();
-        let mut body = Body::get(&*self.store, &job.object.path, range).await?;
+        let mut body = Body::get(&*self.source, &job.object, range).await?;
         let stored = body.piece(&lead.piece).await;
         add(&self.counters.fetched_bytes, body.received());
         drop(turn);
@@ -261,7 +260,7 @@ impl Fetcher {
             drop(turn);
             decoded.map_err(|_| Error::Interrupted)?
         };
-        decoded.map_err(|reason| Error::Corrupt { path: job.object.path.clone(), offset: lead.piece.offset, reason })
+        decoded.map_err(|reason| Error::Corrupt { key: Arc::clone(&job.object.key), offset: lead.piece.offset, reason })
     }
 }
 

@@ -20,6 +20,7 @@ mod object;
 mod options;
 mod plan;
 mod read_ahead;
+mod source;
 mod usage;
 
 pub use budget::{Budget, Reservation};
@@ -28,6 +29,7 @@ pub use error::{Error, Result};
 pub use object::{Decode, Object, Piece};
 pub use options::{DiskOptions, Options};
 pub use read_ahead::ReadAhead;
+pub use source::Source;
 pub use usage::{DiskState, Usage};
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! What is cached: pieces of immutable objects.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
-use object_store::path::Path;
 
 /// An immutable object of the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,7 +10,9 @@ pub struct Object {
     /// Names the content: two objects with one id hold the same bytes, for ever.
     pub id: u128,
     /// Where the store has it.
-    pub path: Path,
+    pub key: Arc<str>,
+    /// The tag by which the store tells this content from any other under the same key; `None` where a key is written once.
+    pub etag: Option<Arc<str>>,
 }
 
 /// A part of an object that decodes by itself, such as a frame of a segment.

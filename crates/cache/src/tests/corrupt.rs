@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::support::{Fault, Store, checked, payload};
+use super::support::{Fault, Store, checked, payload, source};
 use crate::{Cache, Error, Options};
 
 const LEN: usize = 50_000;
@@ -10,7 +10,7 @@ const LEN: usize = 50_000;
 async fn read_with(faults: &[Fault]) -> (Arc<Store>, Result<usize, Error>, Result<usize, Error>) {
     let store = Store::new();
     let (object, pieces) = store.object(7, 3, LEN, 0).await;
-    let cache = Cache::open(Arc::clone(&store) as _, Options::new(16 << 20)).unwrap();
+    let cache = Cache::open(source(&store), Options::new(16 << 20)).unwrap();
     // The store takes faults from the end.
     store.faults.lock().extend(faults.iter().rev());
     let mut results = Vec::new();
@@ -61,7 +61,7 @@ async fn a_truncated_object_is_an_error() {
     let store = Store::new();
     let (object, mut pieces) = store.object(7, 3, LEN, 0).await;
     pieces[2].len += 1;
-    let cache = Cache::open(Arc::clone(&store) as _, Options::new(16 << 20)).unwrap();
+    let cache = Cache::open(source(&store), Options::new(16 << 20)).unwrap();
     let error = cache.read(&object, &pieces, checked()).await.unwrap_err();
     assert!(matches!(error, Error::Short { wanted: 150_025, got: 150_024, .. }), "{error}");
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::support::{Store, checked, payload};
+use super::support::{Store, checked, payload, source};
 use crate::{Cache, DiskOptions, DiskState, Object, Options, Piece};
 
 const LEN: usize = 60_000;
@@ -14,7 +14,7 @@ const LEN: usize = 60_000;
 fn open(store: &Arc<Store>, dir: &Path) -> Arc<Cache> {
     let disk = DiskOptions { dir: dir.to_path_buf(), bytes_max: 64 << 20, volume: "volume".to_owned() };
     let options = Options { disk: Some(disk), ..Options::new(16 << 20) };
-    Cache::open(Arc::clone(store) as _, options).unwrap()
+    Cache::open(source(store), options).unwrap()
 }
 
 async fn read_all(cache: &Arc<Cache>, object: &Object, pieces: &[Piece]) {
@@ -153,6 +153,6 @@ fn a_volume_name_cannot_leave_the_folder() {
     for volume in ["", ".", "..", "a/b", "/etc"] {
         let disk = DiskOptions { dir: "/tmp".into(), bytes_max: 1, volume: volume.to_owned() };
         let options = Options { disk: Some(disk), ..Options::new(16 << 20) };
-        assert!(Cache::open(Arc::clone(&store) as _, options).is_err(), "{volume:?}");
+        assert!(Cache::open(source(&store), options).is_err(), "{volume:?}");
     }
 }

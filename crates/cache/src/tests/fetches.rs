@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::support::{Store, checked, payload};
+use super::support::{Store, checked, payload, source};
 use crate::{Cache, Error, Object, Options, Piece};
 
 const LEN: usize = 64 << 10;
 
 fn open(store: &Arc<Store>, memory_bytes_max: u64) -> Arc<Cache> {
-    Cache::open(Arc::clone(store) as _, Options::new(memory_bytes_max)).unwrap()
+    Cache::open(source(store), Options::new(memory_bytes_max)).unwrap()
 }
 
 async fn read_all(cache: &Arc<Cache>, object: &Object, pieces: &[Piece]) {
@@ -42,7 +42,7 @@ async fn distant_pieces_and_long_runs_are_separate_gets() {
 
     let (object, pieces) = store.object(2, 10, LEN, 0).await;
     let options = Options { fetch_bytes_max: 3 * (LEN as u64 + 8), ..Options::new(64 << 20) };
-    read_all(&Cache::open(Arc::clone(&store) as _, options).unwrap(), &object, &pieces).await;
+    read_all(&Cache::open(source(&store), options).unwrap(), &object, &pieces).await;
     assert_eq!(store.gets(), 4 + 4, "ten pieces, at most three to a GET");
 }
 

@@ -1,10 +1,8 @@
 //! Random reads, prefetches and forgetting, with a tiny ceiling, against what the pieces are known to hold.
 
-use std::sync::Arc;
-
 use proptest::prelude::*;
 
-use super::support::{Fault, Store, checked, payload};
+use super::support::{Fault, Store, checked, payload, source};
 use crate::{Cache, DiskOptions, Error, Options};
 
 const OBJECTS: usize = 3;
@@ -38,7 +36,7 @@ async fn check(ops: Vec<Op>, memory_bytes_max: u64, disk: Option<DiskOptions>) {
         objects.push(store.object(id as u128, PIECES, LEN, id * 30_000).await);
     }
     let options = Options { disk, fetches_max: 2, fetch_bytes_max: 40_000, ..Options::new(memory_bytes_max) };
-    let cache = Cache::open(Arc::clone(&store) as _, options).unwrap();
+    let cache = Cache::open(source(&store), options).unwrap();
     for op in ops {
         match op {
             Op::Read(at, wanted) => {

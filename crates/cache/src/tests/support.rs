@@ -69,7 +69,7 @@ impl Store {
         }
         let path = Path::from(format!("data/{id:x}"));
         self.inner.put(&path, bytes.into()).await.unwrap();
-        (Object { id, path }, pieces)
+        (Object { id, key: path.as_ref().into(), etag: None }, pieces)
     }
 
     pub(crate) fn gets(&self) -> usize {
@@ -85,6 +85,11 @@ impl Store {
         }
         panic!("{} GETs came, not {count}", self.gets());
     }
+}
+
+/// The store as the cache sees it.
+pub(crate) fn source(store: &Arc<Store>) -> Arc<dyn ObjectStore> {
+    Arc::clone(store) as _
 }
 
 /// What a piece decodes to: different for every object and index.

@@ -193,7 +193,7 @@ pub(crate) fn request(
     segment: SegmentId,
     frames: impl Iterator<Item = (u32, FrameRef)>,
 ) -> (Object, Vec<Piece>, Arc<dyn Decode>) {
-    let object = Object { id: u128::from(segment.0), path: segment_path(segment) };
+    let object = Object { id: u128::from(segment.0), key: segment_path(segment).as_ref().into(), etag: None };
     let piece = |(offset, frame): (u32, FrameRef)| {
         let piece = Piece { offset: u64::from(offset), len: frame.stored_len, weight: frame.data_len };
         (piece, frame)

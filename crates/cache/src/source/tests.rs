@@ -1,9 +1,12 @@
+use std::sync::Arc;
+
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt as _};
 
-use super::{Body, FILE_CHUNK_BYTES};
-use crate::{Error, Piece};
+use super::FILE_CHUNK_BYTES;
+use crate::body::Body;
+use crate::{Error, Object, Piece};
 
 #[tokio::test]
 async fn pieces_of_a_local_file_are_cut_right() {
@@ -13,8 +16,9 @@ async fn pieces_of_a_local_file_are_cut_right() {
     let size = FILE_CHUNK_BYTES * 2 + 100;
     let bytes: Vec<_> = (0..size).map(|at| (at / 7) as u8).collect();
     store.put(&path, bytes.clone().into()).await.unwrap();
-    let store: &dyn ObjectStore = &store;
-    let mut body = Body::get(store, &path, 10..size).await.unwrap();
+    let store: Arc<dyn ObjectStore> = Arc::new(store);
+    let object = Object { id: 1, key: path.as_ref().into(), etag: None };
+    let mut body = Body::get(&store, &object, 10..size).await.unwrap();
     for (offset, len) in [(10, 5), (20, 0), (20, 300), (FILE_CHUNK_BYTES - 1, 50), (size - 100, 100)] {
         let piece = Piece { offset, len, weight: len };
         let wanted = &bytes[offset as usize..][..len as usize];
