@@ -10,6 +10,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use stoa_vfs::Ino;
 
 /// A file with more extents than this is not read into memory whole for a reader; its extents are read as they are needed. A writer at
@@ -35,6 +36,8 @@ pub(super) struct Held {
     extents: Option<Arc<ByEnd>>,
     /// How many it might have had to be held.
     tried: usize,
+    /// How many were read since, as they were not held.
+    read: Arc<AtomicUsize>,
     /// Bytes, when it was put into the cache.
     weight: u64,
 }
@@ -42,7 +45,7 @@ pub(super) struct Held {
 impl Held {
     fn new(extents: Option<Arc<ByEnd>>, tried: usize) -> Self {
         let weight = extents.as_ref().map_or(0, |extents| extents.lock().values().map(extent_bytes).sum());
-        Self { extents, tried, weight: 64 + weight }
+        Self { extents, tried, read: Arc::default(), weight: 64 + weight }
     }
 }
 
@@ -123,23 +126,36 @@ impl Inner {
     /// All extents of a file, if it has not too many to hold.
     pub(super) async fn held(&self, ino: Ino) -> Result<Option<Arc<ByEnd>>> {
         match self.cached.extents.get(&ino) {
+            // Who reads as many one by one is going to read more, and not for the first time: a reader passes each thrice.
+            Some(held) if self.may_be_held(&held) && held.read.load(Ordering::Relaxed) > HELD_MAX => {
+                // Others go on without.
+                self.cached.extents.insert(ino, Held::new(None, self.cached.held_max));
+                self.hold(ino, self.cached.held_max).await
+            }
             Some(held) => Ok(held.extents),
             None => self.hold(ino, HELD_MAX).await,
         }
     }
 
+    /// Takes note that extents were read of a file that is not held.
+    pub(super) fn note_read(&self, ino: Ino, count: usize) {
+        if let Some(held) = self.cached.extents.get(&ino) {
+            held.read.fetch_add(count, Ordering::Relaxed);
+        }
+    }
+
     /// Holds the extents of a file that gets many small ones, even if there are too many of them to be read for less. The lock is held.
     pub(super) async fn hold_for_scattered(&self, ino: Ino, update: usize) -> Result<()> {
-        if update >= SCATTERED && self.may_be_held(ino) {
+        if update >= SCATTERED && self.cached.extents.get(&ino).is_none_or(|held| self.may_be_held(&held)) {
             self.hold(ino, self.cached.held_max).await?;
         }
         Ok(())
     }
 
-    /// Whether a file is not held, and it is not known either that it has too many extents even for its writer: to find that out
-    /// takes as long as to read them.
-    fn may_be_held(&self, ino: Ino) -> bool {
-        self.cached.extents.get(&ino).is_none_or(|held| held.extents.is_none() && held.tried < self.cached.held_max)
+    /// Whether a file is not held, and it is not known either that it has more extents than are ever held: to find that out takes as
+    /// long as to read them.
+    fn may_be_held(&self, held: &Held) -> bool {
+        held.extents.is_none() && held.tried < self.cached.held_max
     }
 
     /// Reads all extents of a file, unless there are more than `count_max`.
@@ -162,7 +178,7 @@ impl Inner {
 
     /// Does what was gathered for an edit, and brings what is held of the file up to it: for a reader, all at one moment.
     pub(super) fn finish_held(&self, ino: Ino, edit: &Edit, changing: Changing) {
-        let Some(Held { extents: Some(extents), mut weight, .. }) = self.cached.extents.get(&ino) else {
+        let Some(Held { extents: Some(extents), mut weight, read, .. }) = self.cached.extents.get(&ino) else {
             self.finish(changing);
             return;
         };
@@ -181,7 +197,8 @@ impl Inner {
             held.len()
         };
         let tried = self.cached.held_max;
-        let held = if len <= tried { Held { extents: Some(extents), tried, weight } } else { Held::new(None, tried) };
+        let held =
+            if len <= tried { Held { extents: Some(extents), tried, read, weight } } else { Held::new(None, tried) };
         self.cached.extents.insert(ino, held);
     }
 }

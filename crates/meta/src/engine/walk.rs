@@ -33,32 +33,35 @@ impl Inner {
             let _ = held.range(from.saturating_add(1)..).try_for_each(|(_, extent)| each(extent));
             return Ok(());
         }
-        self.walk_stored(ino, from, PAGES, |extent| each(&extent)).await
+        let read = self.walk_stored(ino, from, PAGES, |extent| each(&extent)).await?;
+        self.note_read(ino, read);
+        Ok(())
     }
 
-    /// Like [`Inner::walk`], for a file that is not held.
+    /// Like [`Inner::walk`], for a file that is not held. Returns how many it read.
     pub(super) async fn walk_stored(
         &self,
         ino: Ino,
         from: u64,
         pages: Pages,
         mut each: impl FnMut(Extent) -> ControlFlow<()> + Send,
-    ) -> Result<()> {
+    ) -> Result<usize> {
         let (_, end) = RecordKey::all_about(b'e', ino.0);
-        let (mut next, mut count) = (from, pages.first);
+        let (mut next, mut count, mut read) = (from, pages.first, 0);
         loop {
             let start = RecordKey::Extent(ino, next.saturating_add(1)).encode();
             let page = self.scan(start..end.clone(), count).await?;
             let last = page.len() < count;
+            read += page.len();
             for (key, value) in page {
                 let extent = extent_of(ino, &key, value)?;
                 next = extent.end();
                 if each(extent).is_break() {
-                    return Ok(());
+                    return Ok(read);
                 }
             }
             if last {
-                return Ok(());
+                return Ok(read);
             }
             count = (count * 2).min(pages.most);
         }

@@ -1,6 +1,6 @@
 //! Writing: everything lands in the active layer of a file, and goes into the store from there.
 
-use crate::file::{File, Piece};
+use crate::file::{File, Layer, Piece};
 use crate::log::Home;
 use crate::volume::Volume;
 use bytes::Bytes;
@@ -14,6 +14,10 @@ use stoa_vfs::{Allocate, Error, Handle, Ino, Kind, OpenFlags, Result, Timestamp}
 
 /// A layer this large goes into the log without waiting for more.
 const FREEZE_BYTES: u64 = 8 << 20;
+
+/// One with scattered data may grow to this, as far as memory goes: the log writes a layer in the order of its offsets, so that the more
+/// it holds, the longer are the stretches of the file that lie together in a segment, and the fewer the requests of who reads it.
+const FREEZE_SCATTERED_BYTES: u64 = 128 << 20;
 
 /// The largest offset a file can end at (`off_t`).
 const SIZE_MAX: u64 = i64::MAX as u64;
@@ -104,7 +108,7 @@ impl Volume {
         let mut state = file.lock();
         state.put(offset, Piece::Data(data), (!cached).then(Timestamp::now));
         state.account(reservation);
-        if state.active.data_bytes() >= FREEZE_BYTES
+        if state.active.data_bytes() >= self.freeze_bytes(&state.active)
             && let Some(frozen) = state.freeze()
         {
             self.log.submit(Arc::clone(file), frozen, Home::Namespace);
@@ -115,6 +119,15 @@ impl Volume {
             self.pressure.notify_one();
         }
         Ok(())
+    }
+
+    /// How much data a layer holds before it goes into the log by itself.
+    fn freeze_bytes(&self, layer: &Layer) -> u64 {
+        if layer.is_scattered() {
+            (self.budget.bytes_max() / 8).clamp(FREEZE_BYTES, FREEZE_SCATTERED_BYTES)
+        } else {
+            FREEZE_BYTES
+        }
     }
 
     /// Takes memory for data on its way into the store; waits for it, but not for ever once nothing gets there any more.

@@ -77,3 +77,29 @@ async fn a_copy_of_a_scattered_file_says_how_far_it_got() {
     assert_eq!(report.problems, []);
     volume.close().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_written_in_any_order_lies_in_the_order_of_the_file() {
+    const PAGE: u64 = 4096;
+    const PAGES: u64 = 6000;
+    let volume = open().await;
+    let (ino, handle) = make(&volume, "file").await;
+    for number in 0..PAGES {
+        // Every page once, as 3,299 and 6,000 have no common divisor; each differs, and none compresses.
+        let page = number * 3299 % PAGES;
+        let mut seed = page;
+        let mut noise = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 56) as u8
+        };
+        let data: Vec<u8> = (0..PAGE).map(|_| noise()).collect();
+        volume.write(ino, handle, page * 2 * PAGE, Bytes::from(data), WriteFlags::default()).await.unwrap();
+    }
+    volume.fsync(ino).await.unwrap();
+    let info = volume.file_info(ino).await.unwrap();
+    let segments: Vec<&String> = info.extents.iter().filter_map(|extent| extent.segment.as_ref()).collect();
+    let changes = segments.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    assert_eq!(segments.len() as u64, PAGES);
+    assert_eq!(changes, 1, "24 MiB are two segments, one with the first half of the file and one with the second");
+    volume.close().await.unwrap();
+}

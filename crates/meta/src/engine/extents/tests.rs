@@ -23,6 +23,10 @@ async fn publish(engine: &Engine, ino: Ino, extents: Vec<Extent>) {
     engine.publish(&[], vec![FileUpdate { ino, extents, size: MANY * LEN, modified: None }]).await.unwrap();
 }
 
+fn may_be_held(engine: &Engine, ino: Ino) -> bool {
+    engine.0.cached.extents.get(&ino).is_none_or(|held| engine.0.may_be_held(&held))
+}
+
 #[tokio::test]
 async fn the_extents_of_a_file_that_is_written_at_random_are_held() {
     let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
@@ -38,7 +42,7 @@ async fn the_extents_of_a_file_that_is_written_at_random_are_held() {
     let second = open(&store).await;
     assert_eq!(second.extents(ino, 0..LEN).await.unwrap(), expected[..1]);
     assert!(second.0.held(ino).await.unwrap().is_none(), "a reader does not wait for all of it");
-    assert!(second.0.may_be_held(ino), "its writer does");
+    assert!(may_be_held(&second, ino), "its writer does");
     let scattered: Vec<Extent> = (0..100).map(|index| extent(index * 7, index + MANY)).collect();
     for extent in &scattered {
         let index = usize::try_from(extent.offset / LEN).unwrap();
@@ -64,12 +68,31 @@ async fn that_a_file_has_too_many_extents_is_found_out_once() {
     let update = |extents| vec![FileUpdate { ino, extents, size: many * LEN, modified: None }];
     first.publish(&[], update((0..many).map(|index| extent(index, index)).collect())).await.unwrap();
     assert!(first.0.held(ino).await.unwrap().is_none());
-    assert!(!first.0.may_be_held(ino), "it has outgrown what its writer holds");
+    assert!(!may_be_held(&first, ino), "it has outgrown what its writer holds");
     first.close().await.unwrap();
 
     let second = open(&store).await;
-    assert!(second.0.may_be_held(ino), "nobody knows");
+    assert!(may_be_held(&second, ino), "nobody knows");
     second.publish(&[], update((0..100).map(|index| extent(index, index + many)).collect())).await.unwrap();
     assert!(second.0.held(ino).await.unwrap().is_none());
-    assert!(!second.0.may_be_held(ino));
+    assert!(!may_be_held(&second, ino));
+}
+
+#[tokio::test]
+async fn who_reads_many_extents_holds_them_in_the_end() {
+    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+    Engine::format(Arc::clone(&store), ROOT).await.unwrap();
+    let first = open(&store).await;
+    let ino = file(&first, "large").await;
+    first.publish(&[NewSegment { id: SEGMENT, stored_bytes: 1, data_bytes: 1 }], Vec::new()).await.unwrap();
+    let expected: Vec<Extent> = (0..MANY).map(|index| extent(index, index)).collect();
+    publish(&first, ino, expected.clone()).await;
+    first.close().await.unwrap();
+
+    let second = open(&store).await;
+    assert_eq!(second.extents(ino, 0..LEN).await.unwrap(), expected[..1]);
+    assert!(second.0.held(ino).await.unwrap().is_none());
+    assert_eq!(second.extents(ino, 0..MANY * LEN).await.unwrap(), expected);
+    assert!(second.0.held(ino).await.unwrap().is_some());
+    assert_eq!(second.extents(ino, LEN..MANY * LEN).await.unwrap(), expected[1..]);
 }

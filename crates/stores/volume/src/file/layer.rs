@@ -7,6 +7,9 @@ use std::ops::Range;
 /// Neighbours that together are no longer than this are joined, so that many small writes do not make many small pieces.
 const JOIN_BYTES: usize = 64 << 10;
 
+/// Pieces that are shorter than this on average are scattered.
+const SCATTERED_BYTES: u64 = 32 << 10;
+
 /// What is left of a piece shorter than this part of it is copied out, so that it does not hold the whole buffer.
 const COPY_OUT: usize = 16 << 10;
 
@@ -66,6 +69,12 @@ impl Layer {
     /// Bytes of data, holes not counted.
     pub(crate) fn data_bytes(&self) -> u64 {
         self.data_bytes
+    }
+
+    /// Whether its pieces are short, as random writes leave them. Those of a stream are joined until they are not.
+    pub(crate) fn is_scattered(&self) -> bool {
+        let pieces = u64::try_from(self.pieces.len()).unwrap_or(u64::MAX);
+        self.data_bytes < pieces.saturating_mul(SCATTERED_BYTES)
     }
 
     /// All pieces, in order.

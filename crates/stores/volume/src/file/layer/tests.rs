@@ -88,3 +88,16 @@ fn the_rest_of_a_large_buffer_is_not_held_for_a_few_bytes() {
     let (_, Piece::Data(rest)) = layer.pieces().next().unwrap() else { panic!("no data") };
     assert_ne!(rest.as_ptr() as usize, address);
 }
+
+#[test]
+fn random_writes_leave_a_layer_scattered_and_a_stream_does_not() {
+    let page = || Piece::Data(Bytes::from(vec![1; 4096]));
+    let (mut stream, mut random) = (Layer::default(), Layer::default());
+    assert!(!stream.is_scattered());
+    for index in 0..1000 {
+        stream.put(index * 4096, page());
+        random.put(index * 3 * 4096, page());
+    }
+    assert!(!stream.is_scattered());
+    assert!(random.is_scattered());
+}
