@@ -72,7 +72,7 @@ struct Inner {
     request_timeout: Duration,
     places: Places,
     health: Health,
-    /// When an answer last came out of the bucket, as far as anyone asked whether it exists.
+    /// When an answer last came out of the bucket.
     seen: Mutex<Option<Instant>>,
     /// Whether uploads carry a checksum.
     checksum: bool,

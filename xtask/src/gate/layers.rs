@@ -13,6 +13,7 @@ const MAY_USE: &[(&str, &[&str], &str)] = &[
     ("stoa-objects", &[], "objects know nothing of files"),
     ("stoa-cache", &[], "the cache holds byte ranges of objects, whatever they are"),
     ("stoa-meta", &["stoa-vfs"], "the namespace knows the meaning of files, not where data is"),
+    ("stoa-bucket", &["stoa-vfs", "stoa-objects", "stoa-cache"], "a store never sees a door, nor another store"),
     ("stoa-volume", &["stoa-vfs", "stoa-objects", "stoa-cache", "stoa-meta"], "a store never sees a door"),
     ("stoa-wire-fuse", &[], "a codec is bytes in, values out"),
     ("stoa-fuse", &["stoa-vfs", "stoa-wire-fuse"], "a door never sees a store: it knows the trait and its protocol"),

@@ -69,6 +69,7 @@ impl Inner {
     ) -> std::result::Result<(Response<Incoming>, OwnedSemaphorePermit), Failure> {
         let place = self.places.take().await.map_err(|closed| Failure::rejected(closed.to_string()))?;
         let response = self.timed(call, self.sender.send(call)).await?;
+        self.bucket_is_there();
         Ok((response, place))
     }
 
@@ -81,7 +82,9 @@ impl Inner {
             let body = body.map_err(|error| Failure::transport(error.as_ref(), false))?.to_bytes();
             Ok(Answer { headers: head.headers, body })
         };
-        self.timed(call, whole).await
+        let answer = self.timed(call, whole).await?;
+        self.bucket_is_there();
+        Ok(answer)
     }
 
     /// Makes a call until it has succeeded, or is not to be repeated any more.

@@ -100,9 +100,14 @@ impl Inner {
             Err(other) if other.class.passes() => other,
             // Also when asking is not allowed: that is said of a bucket that exists.
             _ => {
-                *self.seen.lock() = Some(Instant::now());
+                self.bucket_is_there();
                 failure
             }
         }
+    }
+
+    /// An answer came out of the bucket.
+    pub(super) fn bucket_is_there(&self) {
+        *self.seen.lock() = Some(Instant::now());
     }
 }

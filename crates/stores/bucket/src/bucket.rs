@@ -1,0 +1,144 @@
+//! A bucket that is mounted.
+
+use crate::directory::Directory;
+use crate::found::Finder;
+use crate::inodes::Inodes;
+use crate::listing::{Pages, first_below};
+use crate::reading::Handles;
+use crate::recent::Recent;
+use crate::source::Versions;
+use crate::{Error, Options, Result};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use std::time::Duration;
+use stoa_cache::{Cache, DiskOptions, Usage};
+use stoa_objects::Error as ObjectsError;
+use stoa_objects::s3::S3Bucket;
+
+/// Shares of the memory ceiling: a half for data, as objects are larger than names;
+const DATA_SHARE: u64 = 2;
+/// an eighth for pages of listings;
+const PAGES_SHARE: u64 = 8;
+/// and a sixteenth for single names. What is left is for inodes that the kernel refers to, requests and stacks.
+const NAMES_SHARE: u64 = 16;
+
+/// The objects of a bucket, or of those in it whose keys begin with a prefix, as files. Implements [`stoa_vfs::Vfs`].
+#[derive(Debug)]
+pub struct Bucket {
+    pub(crate) s3: S3Bucket,
+    pub(crate) cache: Arc<Cache>,
+    pub(crate) finder: Finder,
+    pub(crate) inodes: Inodes,
+    pub(crate) pages: Pages,
+    pub(crate) recent: Recent,
+    pub(crate) handles: Handles,
+    /// How long anything is believed here; the door believes it as long again.
+    pub(crate) ttl: Duration,
+    pub(crate) page_keys_max: Option<u16>,
+    root: Directory,
+    memory_bytes_max: u64,
+}
+
+/// How a mounted bucket is doing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Status {
+    /// The bucket.
+    pub bucket: String,
+    /// What the keys begin with that are mounted.
+    pub prefix: String,
+    /// Inodes that the kernel refers to.
+    pub inodes: u64,
+    /// Bytes of data cached in memory.
+    pub cache_memory_bytes: u64,
+    /// Bytes of data cached on disk.
+    pub cache_disk_bytes: u64,
+    /// The ceiling of all caches in memory.
+    pub memory_bytes_max: u64,
+}
+
+/// Finds out whether a bucket answers, by listing one key below `prefix`.
+///
+/// # Errors
+/// What a person has to put right. Not that listing is denied: whoever knows a key may still be allowed to read it.
+pub async fn check(s3: &S3Bucket, prefix: &str) -> Result<()> {
+    match first_below(s3, prefix).await {
+        Err(error @ ObjectsError::Denied { .. }) => {
+            tracing::warn!(%error, "listing is denied: names have to be known");
+            Ok(())
+        }
+        other => Ok(other.map(drop)?),
+    }
+}
+
+impl Bucket {
+    /// The objects of `s3` whose keys begin with `prefix`, which is empty or ends with a slash, as files. Asks the store nothing; blocks
+    /// on the disk if there is a cache there.
+    ///
+    /// # Errors
+    /// [`Error::Option`].
+    pub fn open(s3: S3Bucket, prefix: &str, options: &Options) -> Result<Arc<Self>> {
+        if !prefix.is_empty() && !prefix.ends_with('/') {
+            return Err(Error::Option(format!("the prefix {prefix:?} does not end with a slash")));
+        }
+        let mut cache = stoa_cache::Options::new(options.memory_bytes_max / DATA_SHARE);
+        cache.disk = options.cache_dir.clone().map(|dir| DiskOptions {
+            dir,
+            bytes_max: options.cache_bytes_max,
+            volume: cache_folder(&s3, prefix),
+        });
+        let cache = Cache::open(Versions(s3.clone()), cache).map_err(|error| Error::Option(error.to_string()))?;
+        let finder = Finder::new(options);
+        let root = Directory::new(prefix);
+        let ttl = options.ttl / 2;
+        Ok(Arc::new(Self {
+            inodes: Inodes::new(&finder.directory(root.clone(), None)),
+            pages: Pages::new(options.memory_bytes_max / PAGES_SHARE),
+            recent: Recent::new(ttl, options.memory_bytes_max / NAMES_SHARE),
+            handles: Handles::default(),
+            s3,
+            cache,
+            finder,
+            ttl,
+            page_keys_max: options.page_keys_max,
+            root,
+            memory_bytes_max: options.memory_bytes_max,
+        }))
+    }
+
+    /// How it is.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        let usage = self.cache.usage();
+        Status {
+            bucket: self.s3.name().to_owned(),
+            prefix: self.root.prefix().to_owned(),
+            inodes: self.inodes.count(),
+            cache_memory_bytes: usage.memory_bytes,
+            cache_disk_bytes: usage.disk_bytes,
+            memory_bytes_max: self.memory_bytes_max,
+        }
+    }
+
+    /// What the cache of data did and holds.
+    #[must_use]
+    pub fn cache_usage(&self) -> Usage {
+        self.cache.usage()
+    }
+
+    /// The client of the bucket, which counts and records.
+    #[must_use]
+    pub fn s3(&self) -> &S3Bucket {
+        &self.s3
+    }
+
+    pub(crate) fn root(&self) -> &Directory {
+        &self.root
+    }
+}
+
+/// The folder of its disk cache: another for each server, bucket and prefix.
+fn cache_folder(s3: &S3Bucket, prefix: &str) -> String {
+    let hash = Sha256::digest(format!("{s3:?} {prefix:?}"));
+    hash.iter().take(16).fold("bucket-".to_owned(), |text, byte| format!("{text}{byte:02x}"))
+}

@@ -1,0 +1,197 @@
+//! [`Vfs`] by objects. So far it takes no writes.
+
+use crate::bucket::Bucket;
+use crate::directory::Directory;
+use crate::found::Target;
+use crate::inodes::Node;
+use async_trait::async_trait;
+use bytes::Bytes;
+use std::sync::Arc;
+use stoa_vfs::{
+    Allocate, Attr, CachePolicy, Caller, Cookie, DirEntry, DirPage, Entry, Error, Handle, Ino, Make, Name, OpenFlags,
+    RenameMode, Result, Seek, SetAttr, StatFs, Vfs, WriteFlags, XattrMode,
+};
+
+/// Bytes that `df` shows as the size of a store without a limit: 1 EiB, as much as programs that count in signed 64 bits bear well.
+const UNLIMITED_BYTES: u64 = 1 << 60;
+
+/// Inodes that can be made, for the same purpose.
+const UNLIMITED_INODES: u64 = 1 << 48;
+
+impl Bucket {
+    /// The inode of a directory, and what is in it.
+    fn directory(&self, ino: Ino) -> Result<(Arc<Node>, Directory)> {
+        let node = self.inodes.get(ino)?;
+        let directory = match &node.target {
+            Target::Directory(directory) => directory.clone(),
+            Target::Object(_) => return Err(Error::NotDirectory),
+        };
+        Ok((node, directory))
+    }
+}
+
+#[async_trait]
+impl Vfs for Bucket {
+    fn cache_policy(&self) -> CachePolicy {
+        let ttl_ms = u64::try_from(self.ttl.as_millis()).unwrap_or(u64::MAX);
+        CachePolicy { exclusive: false, ttl_ms, read_only: true }
+    }
+
+    async fn lookup(&self, parent: Ino, name: &Name) -> Result<Entry> {
+        let (node, directory) = self.directory(parent)?;
+        let found = self.find(&node, &directory, name).await?;
+        Ok(self.inodes.hand_out(&found))
+    }
+
+    async fn entry(&self, ino: Ino) -> Result<Entry> {
+        self.inodes.again(ino)
+    }
+
+    fn forget(&self, ino: Ino, count: u64) {
+        self.inodes.forget(ino, count);
+    }
+
+    async fn parent(&self, ino: Ino) -> Result<Ino> {
+        let (_, directory) = self.directory(ino)?;
+        let parent = directory.parent().filter(|_| directory != *self.root());
+        Ok(parent.map_or(ino, |parent| self.inodes.number(&Target::Directory(parent))))
+    }
+
+    async fn getattr(&self, ino: Ino) -> Result<Attr> {
+        // What a number stands for does not change; whether its name still stands for it is asked by name.
+        Ok(self.inodes.get(ino)?.attr())
+    }
+
+    async fn setattr(&self, _: Ino, _: &SetAttr) -> Result<Attr> {
+        Err(Error::ReadOnly)
+    }
+
+    async fn readlink(&self, ino: Ino) -> Result<Bytes> {
+        self.read_link(ino).await
+    }
+
+    async fn make(&self, _: Caller, _: Ino, _: &Name, _: &Make) -> Result<Entry> {
+        Err(Error::ReadOnly)
+    }
+
+    async fn make_unnamed(&self, _: Caller, _: Ino, _: &Make) -> Result<Entry> {
+        Err(Error::ReadOnly)
+    }
+
+    async fn link(&self, _: Ino, _: Ino, _: &Name) -> Result<Entry> {
+        Err(Error::ReadOnly)
+    }
+
+    async fn unlink(&self, _: Ino, _: &Name) -> Result<()> {
+        Err(Error::ReadOnly)
+    }
+
+    async fn rmdir(&self, _: Ino, _: &Name) -> Result<()> {
+        Err(Error::ReadOnly)
+    }
+
+    async fn rename(&self, _: Ino, _: &Name, _: Ino, _: &Name, _: RenameMode) -> Result<()> {
+        Err(Error::ReadOnly)
+    }
+
+    async fn readdir(&self, dir: Ino, after: Cookie, count: usize, attributes: bool) -> Result<DirPage> {
+        let (node, directory) = self.directory(dir)?;
+        let (scan, mut place) = node.listing.resume(after, self.ttl)?;
+        loop {
+            let page = self.page(&directory, &scan, place.page, None).await?;
+            let rest = page.after(place.hash);
+            if rest.is_empty() && !page.last {
+                (place.page, place.hash) = (place.page + 1, 0);
+                continue;
+            }
+            let mut entries = Vec::with_capacity(rest.len().min(count));
+            for listed in rest.iter().take(count) {
+                let cookie = scan.cookie(place.page, listed.hash);
+                let cookie = cookie?;
+                let entry = attributes.then(|| self.inodes.hand_out(&listed.found));
+                let ino =
+                    entry.as_ref().map_or_else(|| self.inodes.number(&listed.found.target), |entry| entry.attr.ino);
+                entries.push(DirEntry { name: listed.name.clone(), ino, kind: listed.found.looks.kind, cookie, entry });
+            }
+            let end = page.last && entries.len() == rest.len();
+            return Ok(DirPage { entries, end });
+        }
+    }
+
+    async fn open(&self, ino: Ino, flags: OpenFlags) -> Result<Handle> {
+        if flags.write || flags.truncate {
+            return Err(Error::ReadOnly);
+        }
+        Ok(self.handles.add(self.open_object(ino, flags)?))
+    }
+
+    async fn flush(&self, _: Ino, handle: Handle) -> Result<()> {
+        self.handles.get(handle).map(drop)
+    }
+
+    async fn release(&self, _: Ino, handle: Handle) {
+        self.handles.remove(handle);
+    }
+
+    async fn read(&self, _: Ino, handle: Handle, offset: u64, size: usize) -> Result<Vec<Bytes>> {
+        let open = self.handles.get(handle)?;
+        self.read_open(&open, offset, size).await
+    }
+
+    async fn write(&self, _: Ino, _: Handle, _: u64, _: Bytes, _: WriteFlags) -> Result<()> {
+        Err(Error::ReadOnly)
+    }
+
+    async fn fsync(&self, ino: Ino) -> Result<()> {
+        self.inodes.get(ino).map(drop)
+    }
+
+    async fn sync(&self) -> Result<()> {
+        Ok(())
+    }
+
+    async fn fallocate(&self, _: Ino, _: u64, _: u64, _: Allocate) -> Result<()> {
+        Err(Error::ReadOnly)
+    }
+
+    async fn seek(&self, ino: Ino, offset: u64, what: Seek) -> Result<u64> {
+        let size = self.inodes.get(ino)?.attr().size;
+        match what {
+            _ if offset >= size => Err(Error::NoOffset),
+            Seek::Data => Ok(offset),
+            Seek::Hole => Ok(size),
+        }
+    }
+
+    async fn copy_range(&self, _: Ino, _: u64, _: Ino, _: u64, _: u64) -> Result<u64> {
+        Err(Error::ReadOnly)
+    }
+
+    async fn getxattr(&self, ino: Ino, _: &[u8]) -> Result<Bytes> {
+        self.inodes.get(ino)?;
+        Err(Error::NoAttribute)
+    }
+
+    async fn listxattr(&self, ino: Ino) -> Result<Vec<Bytes>> {
+        self.inodes.get(ino)?;
+        Ok(Vec::new())
+    }
+
+    async fn setxattr(&self, _: Ino, _: &[u8], _: Bytes, _: XattrMode, _: bool) -> Result<()> {
+        Err(Error::ReadOnly)
+    }
+
+    async fn removexattr(&self, _: Ino, _: &[u8]) -> Result<()> {
+        Err(Error::ReadOnly)
+    }
+
+    async fn statfs(&self) -> Result<StatFs> {
+        let inodes_used = self.inodes.count();
+        Ok(StatFs {
+            bytes_total: UNLIMITED_BYTES,
+            bytes_free: UNLIMITED_BYTES,
+            inodes_used,
+            inodes_free: UNLIMITED_INODES,
+        })
+    }
+}

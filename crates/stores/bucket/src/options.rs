@@ -1,0 +1,57 @@
+//! What a person can choose about a mounted bucket.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Where the attributes of files come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Attributes {
+    /// The listing alone: size and time of writing. Mode and owner are those of the options, and every object is a regular file.
+    #[default]
+    Listing,
+    /// Each object's user metadata too (mode, owner, time, symbolic links, as s3fs and rclone write them), which costs a
+    /// HEAD request for each object, and for each directory.
+    Objects,
+}
+
+/// How to open a bucket as files.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// How long what was heard of names, attributes and listings is believed. With zero, nothing is.
+    pub ttl: Duration,
+    /// Where attributes come from.
+    pub attributes: Attributes,
+    /// The owner of what says none.
+    pub uid: u32,
+    /// The group of what says none.
+    pub gid: u32,
+    /// Permission bits of files that say none.
+    pub file_mode: u32,
+    /// Permission bits of directories that say none.
+    pub dir_mode: u32,
+    /// How many keys to list at once at most; servers give no more than 1,000.
+    pub page_keys_max: Option<u16>,
+    /// The most memory to use for caches, in bytes: data, listings and names together.
+    pub memory_bytes_max: u64,
+    /// Where to cache data on a local disk, if anywhere.
+    pub cache_dir: Option<PathBuf>,
+    /// The most bytes to keep there.
+    pub cache_bytes_max: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            ttl: Duration::from_secs(60),
+            attributes: Attributes::Listing,
+            uid: 0,
+            gid: 0,
+            file_mode: 0o644,
+            dir_mode: 0o755,
+            page_keys_max: None,
+            memory_bytes_max: 1 << 30,
+            cache_dir: None,
+            cache_bytes_max: 10 << 30,
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Open files and what is read of them.
+
+use crate::bucket::Bucket;
+use crate::error::{told, told_of_read};
+use crate::found::{Target, Version};
+use crate::inodes::Node;
+use crate::source::{PIECE_BYTES, Raw, cached, pieces};
+use bytes::Bytes;
+use futures::TryStreamExt;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+use stoa_cache::{Object, ReadAhead};
+use stoa_objects::s3::Read;
+use stoa_vfs::{Error, Handle, Ino, Kind, OpenFlags, Result};
+
+/// The longest target of a symbolic link, in bytes (`PATH_MAX` without its NUL).
+const TARGET_BYTES_MAX: u64 = 4095;
+
+/// An open file: one content of one object.
+#[derive(Debug)]
+pub(crate) struct Open {
+    node: Arc<Node>,
+    object: Object,
+    size: u64,
+    read_ahead: ReadAhead,
+    uncached: bool,
+}
+
+/// The open files.
+#[derive(Debug, Default)]
+pub(crate) struct Handles(Mutex<Table>);
+
+#[derive(Debug, Default)]
+struct Table {
+    open: HashMap<Handle, Arc<Open>>,
+    last: u64,
+}
+
+impl Handles {
+    pub(crate) fn add(&self, open: Open) -> Handle {
+        let mut table = self.0.lock();
+        table.last += 1;
+        let handle = Handle(table.last);
+        table.open.insert(handle, Arc::new(open));
+        handle
+    }
+
+    /// The open file of a handle.
+    ///
+    /// # Errors
+    /// [`Error::BadHandle`].
+    pub(crate) fn get(&self, handle: Handle) -> Result<Arc<Open>> {
+        self.0.lock().open.get(&handle).cloned().ok_or(Error::BadHandle)
+    }
+
+    pub(crate) fn remove(&self, handle: Handle) {
+        self.0.lock().open.remove(&handle);
+    }
+}
+
+impl Bucket {
+    /// Opens the object of an inode. From now on it is read as it is now, or not at all.
+    pub(crate) fn open_object(&self, ino: Ino, flags: OpenFlags) -> Result<Open> {
+        let node = self.inodes.get(ino)?;
+        let version = version(&node)?;
+        if node.attr().kind != Kind::Regular {
+            return Err(Error::Invalid("a symbolic link is not opened"));
+        }
+        // So that the kernel looks the name up again.
+        if node.is_stale() {
+            return Err(Error::Stale);
+        }
+        let object = cached(version).ok_or(Error::Unsupported("reading an object that the server gives no ETag of"))?;
+        let size = version.size;
+        Ok(Open { node, object, size, read_ahead: self.cache.read_ahead(), uncached: flags.uncached })
+    }
+
+    /// Up to `size` bytes at `offset`: fewer only at the end.
+    pub(crate) async fn read_open(&self, open: &Open, offset: u64, size: usize) -> Result<Vec<Bytes>> {
+        let len = u64::try_from(size).unwrap_or(u64::MAX);
+        let range = offset..offset.saturating_add(len).min(open.size);
+        if range.is_empty() {
+            return Ok(Vec::new());
+        }
+        let wanted = pieces(range.clone(), open.size);
+        let reading = self.cache.read(&open.object, &wanted, Arc::new(Raw));
+        if let Some(ahead) = open.read_ahead.on_read(offset, len, open.size) {
+            self.cache.prefetch(open.object.clone(), pieces(ahead, open.size), Arc::new(Raw));
+        }
+        let read = reading.await.map_err(|error| told_of_read(&error));
+        let read = read.inspect_err(|error| {
+            if *error == Error::Stale {
+                open.node.went_stale();
+            }
+        })?;
+        self.give_up_passed(open);
+        Ok(within(read, range))
+    }
+
+    /// Gives up what a long sequential reader has passed: whoever reads it again is served by the cache of the door.
+    fn give_up_passed(&self, open: &Open) {
+        if let Some(passed) = open.read_ahead.behind().filter(|_| !open.uncached) {
+            // The last of them may have a part that was not passed.
+            let whole = passed.start..passed.end.saturating_sub(u64::from(PIECE_BYTES));
+            self.cache.release(open.object.id, pieces(whole, open.size).into_iter().map(|piece| piece.offset));
+        }
+    }
+
+    /// The target of a symbolic link, as s3fs keeps it: the content of its object.
+    pub(crate) async fn read_link(&self, ino: Ino) -> Result<Bytes> {
+        let node = self.inodes.get(ino)?;
+        let attr = node.attr();
+        if attr.kind != Kind::Symlink {
+            return Err(Error::Invalid("it is no symbolic link"));
+        }
+        let version = version(&node)?;
+        if version.size == 0 || version.size > TARGET_BYTES_MAX {
+            return Err(Error::Io(format!(
+                "{:?} says that it is a symbolic link, and has {} bytes",
+                version.key, version.size
+            )));
+        }
+        let read = Read { if_match: version.etag.as_deref().map(str::to_owned), ..Read::default() };
+        let got = self.s3.get(&version.key, &read).await.map_err(told)?;
+        let target: Vec<Bytes> = got.body.try_collect().await.map_err(told)?;
+        Ok(target.concat().into())
+    }
+}
+
+fn version(node: &Node) -> Result<&Version> {
+    match &node.target {
+        Target::Object(version) => Ok(version),
+        Target::Directory(_) => Err(Error::IsDirectory),
+    }
+}
+
+/// What of pieces, the first of which has the start of `range` in it, lies in the range.
+fn within(pieces: Vec<Bytes>, range: Range<u64>) -> Vec<Bytes> {
+    let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let mut skip = size(range.start % u64::from(PIECE_BYTES));
+    let mut left = size(range.end - range.start);
+    let mut parts = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        let part = piece.slice(skip.min(piece.len())..skip.saturating_add(left).min(piece.len()));
+        left -= part.len();
+        skip = 0;
+        parts.push(part);
+    }
+    parts
+}

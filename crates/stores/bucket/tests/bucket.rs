@@ -1,0 +1,23 @@
+//! A bucket as files, over the S3 server in this process: names, listings, lookups, attributes, reads, and what each costs.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "the functions that only prepare a test, too"
+)]
+
+#[path = "bucket/attributes.rs"]
+mod attributes;
+#[path = "bucket/faults.rs"]
+mod faults;
+#[path = "bucket/listings.rs"]
+mod listings;
+#[path = "bucket/lookups.rs"]
+mod lookups;
+#[path = "bucket/names.rs"]
+mod names;
+#[path = "bucket/reads.rs"]
+mod reads;
+#[path = "bucket/world.rs"]
+mod world;

@@ -1,0 +1,87 @@
+//! Attributes: of the listing, of the objects, and of the options.
+
+use crate::world::{World, patient, scan};
+use stoa_bucket::{Attributes, Options};
+use stoa_vfs::{Error, Ino, Kind, Timestamp, Vfs};
+
+fn options(attributes: Attributes) -> Options {
+    Options { attributes, uid: 7, gid: 8, file_mode: 0o640, dir_mode: 0o750, ..patient() }
+}
+
+async fn plant(world: &World) {
+    world.put("plain", "x").await;
+    let s3fs = [("mode", "33261"), ("uid", "1000"), ("gid", "100"), ("mtime", "1609459200")];
+    world.put_with("script", "x", &s3fs).await;
+    world.put_with("link", "plain", &[("mode", "41471"), ("uid", "1000"), ("mtime", "1609459200")]).await;
+    world.put_with("rclone", "x", &[("mtime", "1609459200.123456789")]).await;
+    world.put_with("dir/", "", &[("mode", "16832"), ("uid", "1000"), ("gid", "100"), ("mtime", "1609459200")]).await;
+    world.put("implicit/x", "x").await;
+}
+
+#[tokio::test]
+async fn of_the_listing() {
+    let world = World::new(&options(Attributes::Listing)).await;
+    plant(&world).await;
+    for path in ["plain", "script", "link", "rclone"] {
+        let attr = world.stat(path).await.unwrap();
+        assert_eq!((attr.kind, attr.mode, attr.uid, attr.gid), (Kind::Regular, 0o640, 7, 8), "{path}");
+        assert!(attr.mtime.secs > 1_700_000_000 && attr.mtime.nanos == 0, "{path}: {:?}", attr.mtime);
+    }
+    let dir = world.stat("dir").await.unwrap();
+    assert_eq!((dir.kind, dir.mode, dir.uid, dir.gid), (Kind::Directory, 0o750, 7, 8));
+    same_however_they_are_asked(&world, Attributes::Listing).await;
+}
+
+#[tokio::test]
+async fn of_the_objects() {
+    let world = World::new(&options(Attributes::Objects)).await;
+    plant(&world).await;
+    let script = world.stat("script").await.unwrap();
+    assert_eq!((script.kind, script.mode, script.uid, script.gid), (Kind::Regular, 0o755, 1000, 100));
+    assert_eq!(script.mtime, Timestamp { secs: 1_609_459_200, nanos: 0 });
+    assert_eq!(world.stat("rclone").await.unwrap().mtime, Timestamp { secs: 1_609_459_200, nanos: 123_456_789 });
+    let plain = world.stat("plain").await.unwrap();
+    assert_eq!((plain.mode, plain.uid, plain.gid), (0o640, 7, 8));
+    let dir = world.stat("dir").await.unwrap();
+    assert_eq!((dir.kind, dir.mode, dir.uid, dir.mtime.secs), (Kind::Directory, 0o700, 1000, 1_609_459_200));
+    assert_eq!(world.stat("implicit").await.unwrap().mode, 0o750);
+    same_however_they_are_asked(&world, Attributes::Objects).await;
+}
+
+/// By listing, and by name.
+async fn same_however_they_are_asked(world: &World, attributes: Attributes) {
+    let listed = scan(world.files.as_ref(), Ino::ROOT, 10, true).await;
+    assert_eq!(listed.len(), 6);
+    // Another mount, which has no listing: only its directories have another time.
+    let other = world.again(&options(attributes));
+    for entry in listed.iter().filter(|entry| entry.kind != Kind::Directory) {
+        assert_eq!(Some(other.lookup(Ino::ROOT, &entry.name).await.unwrap()), entry.entry);
+    }
+}
+
+#[tokio::test]
+async fn symbolic_links_of_s3fs() {
+    let world = World::new(&options(Attributes::Objects)).await;
+    plant(&world).await;
+    world.put_with("broken", "", &[("mode", "41471")]).await;
+    let link = world.stat("link").await.unwrap();
+    assert_eq!((link.kind, link.size), (Kind::Symlink, 5));
+    assert_eq!(world.files.readlink(link.ino).await.unwrap(), "plain");
+    assert!(matches!(world.files.readlink(world.ino("plain").await).await, Err(Error::Invalid(_))));
+    assert!(matches!(world.files.readlink(world.ino("broken").await).await, Err(Error::Io(_))));
+    assert!(world.cat("link").await.is_err(), "the kernel follows links; nobody opens one");
+}
+
+#[tokio::test]
+async fn nothing_is_changed() {
+    let world = World::new(&options(Attributes::Listing)).await;
+    plant(&world).await;
+    let files = &world.files;
+    let plain = world.ino("plain").await;
+    let write = stoa_vfs::OpenFlags { write: true, ..stoa_vfs::OpenFlags::default() };
+    assert_eq!(files.open(plain, write).await, Err(Error::ReadOnly));
+    assert_eq!(files.unlink(Ino::ROOT, &crate::world::name("plain")).await, Err(Error::ReadOnly));
+    assert_eq!(files.setattr(plain, &stoa_vfs::SetAttr::default()).await, Err(Error::ReadOnly));
+    assert!(files.cache_policy().read_only);
+    assert_eq!(world.cat("plain").await.unwrap(), b"x");
+}
