@@ -21,6 +21,7 @@ pub struct Cache {
     /// Bounds what is fetched for nobody in particular, below what all fetches may take.
     ahead: Budget,
     memory_bytes_max: u64,
+    kept_bytes_max: u64,
 }
 
 /// What became of asking for one piece of a read.
@@ -42,12 +43,13 @@ impl Cache {
         // so that the sum can't exceed the ceiling and fetches never wait for the kept pieces.
         let in_flight = Budget::new((memory_bytes_max / 4).max(1));
         let index_bytes_max = options.disk.as_ref().map_or(0, |_| memory_bytes_max / 8);
-        let memory = Memory::new(memory_bytes_max - memory_bytes_max / 4 - index_bytes_max)?;
+        let kept_bytes_max = memory_bytes_max - memory_bytes_max / 4 - index_bytes_max;
+        let memory = Memory::new(kept_bytes_max)?;
         let ahead = Budget::new(in_flight.bytes_max() / 2);
         let queue_bytes_max = in_flight.bytes_max() / 4;
         let disk = options.disk.clone().map(|disk| Disk::open(disk, index_bytes_max, queue_bytes_max));
         let fetcher = Fetcher::new(Arc::new(source), memory, in_flight, disk, &options);
-        Ok(Arc::new(Self { fetcher: Arc::new(fetcher), ahead, memory_bytes_max }))
+        Ok(Arc::new(Self { fetcher: Arc::new(fetcher), ahead, memory_bytes_max, kept_bytes_max }))
     }
 
     /// The decoded pieces of one object, in the order asked for.
@@ -153,6 +155,7 @@ impl Cache {
         let index_bytes = disk.map_or(0, |disk| disk.index_bytes());
         Usage {
             memory_bytes: self.fetcher.memory.bytes() + self.fetcher.in_flight.used() + index_bytes,
+            memory_bytes_max: self.kept_bytes_max,
             disk_bytes: disk.map_or(0, |disk| disk.bytes()),
             hits: get(hits),
             misses: get(misses),

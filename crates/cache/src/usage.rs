@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Usage {
     /// Memory taken, in bytes: kept pieces, fetches under way and the disk cache's index.
     pub memory_bytes: u64,
+    /// Most bytes of pieces that are kept in memory.
+    pub memory_bytes_max: u64,
     /// Disk space taken, in bytes.
     pub disk_bytes: u64,
     /// Pieces asked for by readers and found in memory.

@@ -2,9 +2,11 @@
 
 mod access;
 mod listen;
+mod objects;
 mod value;
 
 pub(crate) use access::Access;
+pub(crate) use objects::{AttributesFrom, Objects};
 pub(crate) use value::{LogTarget, duration, size};
 
 use crate::mount_options::MountWords;
@@ -19,6 +21,7 @@ Examples:
   stoa bench s3://bucket/volume            how fast is the bucket from here
   stoa format s3://bucket/volume           make a volume in a bucket
   stoa mount s3://bucket/volume /mnt       mount it, here or on any other machine
+  stoa mount --objects s3://bucket /mnt    mount the objects of a bucket as they are, read-only
   stoa status                              what is mounted, and what is not in the store yet
   stoa stats /mnt                          what it does, line by line; `stoa profile /mnt`: what it spends its time on
   stoa umount /mnt                         make everything durable, unmount, wait for the end
@@ -99,7 +102,7 @@ pub(crate) struct Format {
     pub(crate) report: Report,
 }
 
-/// Mount the volume in STORE on the directory DIR
+/// Mount the volume in STORE, or with --objects the objects in it, on the directory DIR
 ///
 /// Returns when the mount answers and leaves a process in the background that serves it. Every flag that has a long
 /// name can be given as an option too, for /etc/fstab: `-o memory=1G,take_over,cache_dir=/var/cache/stoa`.
@@ -152,6 +155,8 @@ pub(crate) struct Mount {
     /// In the background the default is a file in /var/log/stoa (root) or ~/.local/state/stoa
     #[arg(long, value_name = "FILE|LEVEL", action = ArgAction::Append, env = "STOA_LOG", hide_env_values = true)]
     pub(crate) log: Vec<LogTarget>,
+    #[command(flatten)]
+    pub(crate) objects: Objects,
     #[command(flatten)]
     pub(crate) access: Access,
     #[command(flatten)]

@@ -1,11 +1,13 @@
-//! The process behind a mount: it opens the volume, serves it, and closes it when it is unmounted.
+//! The process behind a mount: it opens the store, serves it, and closes it when it is unmounted.
 
 mod announce;
+mod backing;
 mod count;
 mod exporter;
 mod fork;
 mod health;
 pub(crate) mod log;
+mod objects;
 mod plan;
 mod serve;
 mod served;

@@ -9,4 +9,4 @@ pub(crate) mod snapshot;
 
 pub(crate) use figures::{Latency, Rate, StoreFigures};
 pub(crate) use operation::{Operation, in_between};
-pub(crate) use snapshot::{Cache, Requests, Snapshot, Store};
+pub(crate) use snapshot::{Cache, Requests, Snapshot, Store, VolumeFigures};

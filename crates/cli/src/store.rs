@@ -6,7 +6,8 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use stoa_objects::{ConnectOptions, Connected, Location};
+use stoa_objects::s3::S3Bucket;
+use stoa_objects::{ConnectOptions, Connected, Location, RetryPolicy};
 
 /// How long a command waits for a store that does not answer.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -38,6 +39,29 @@ impl Place {
             Location::Directory(path) => Some(path),
             _ => None,
         }
+    }
+
+    /// The bucket, and what comes before its keys, if it is on S3.
+    pub(crate) fn bucket(&self) -> Option<(&str, String)> {
+        match &self.location {
+            Location::S3 { bucket, prefix } if prefix.is_root() => Some((bucket, String::new())),
+            Location::S3 { bucket, prefix } => Some((bucket, format!("{prefix}/"))),
+            _ => None,
+        }
+    }
+
+    /// Connects to the objects in it by their exact keys; gives what comes before the keys, too.
+    pub(crate) async fn objects(&self, access: &Access, requester_pays: bool) -> Outcome<(S3Bucket, String)> {
+        let name = self.name();
+        let (bucket, prefix) = self.bucket().ok_or_else(|| Failure::usage(format!("{name} is not on S3")))?;
+        let options = ConnectOptions { requester_pays, ..options(access) };
+        // As in `connect`.
+        let impatient = ConnectOptions { retry: RetryPolicy::bounded(PATIENCE), ..options.clone() };
+        let failed = |error: &stoa_objects::Error| advised(&name, error);
+        let first = S3Bucket::connect(bucket, &impatient).await.map_err(|error| failed(&error))?;
+        stoa_bucket::check(&first, &prefix).await.map_err(|error| failed(&error))?;
+        let s3 = S3Bucket::connect(bucket, &options).await.map_err(|error| failed(&error))?;
+        Ok((s3, prefix))
     }
 
     /// Makes a local directory that is not there yet. Only its owner may enter: modes inside a volume mean nothing to someone
@@ -123,13 +147,22 @@ pub(crate) fn advised(name: &str, error: &stoa_objects::Error) -> Failure {
 pub(crate) fn volume_failure(name: &str, error: &stoa_volume::Error) -> Failure {
     use stoa_volume::Error;
     match error {
-        Error::NotAVolume(_) => Failure::new(format!("there is no Stoa volume at {name}"))
-            .advise("`stoa format` makes one; `stoa mount --create` makes and mounts one"),
+        Error::NotAVolume(_) => Failure::new(format!("there is no Stoa volume at {name}")).advise(choices(name)),
         Error::Exists(_) => Failure::new(format!("there is a Stoa volume at {name} already; it was not touched")),
         Error::NotEmpty(_) => Failure::new(format!("{name} is not empty and holds no Stoa volume"))
             .advise("choose an empty directory, or another prefix"),
         Error::Store(cause) => advised(&format!("{name} can't hold a volume"), cause),
         other => Failure::because(name, other),
+    }
+}
+
+/// What can be mounted of a place that holds no volume.
+fn choices(name: &str) -> &'static str {
+    match name.starts_with("s3://") {
+        true => {
+            "there are two choices: `stoa format` makes one in an empty prefix (`stoa mount --create` makes and mounts it); `stoa mount --objects` mounts the objects that are there as they are"
+        }
+        false => "`stoa format` makes one; `stoa mount --create` makes and mounts one",
     }
 }
 

@@ -17,7 +17,11 @@ const MAY_USE: &[(&str, &[&str], &str)] = &[
     ("stoa-volume", &["stoa-vfs", "stoa-objects", "stoa-cache", "stoa-meta"], "a store never sees a door"),
     ("stoa-wire-fuse", &[], "a codec is bytes in, values out"),
     ("stoa-fuse", &["stoa-vfs", "stoa-wire-fuse"], "a door never sees a store: it knows the trait and its protocol"),
-    ("stoa", &["stoa-vfs", "stoa-objects", "stoa-volume", "stoa-fuse"], "only the command sees both ends"),
+    (
+        "stoa",
+        &["stoa-vfs", "stoa-objects", "stoa-bucket", "stoa-volume", "stoa-fuse"],
+        "only the command sees both ends",
+    ),
     ("stoa-tests", &["stoa-objects"], "the suites see the binary; of the product only the S3 server made for tests"),
     (
         "stoa-benches",

@@ -50,15 +50,34 @@ fn bad_size(text: &str) -> String {
 
 /// Reads a time: `500ms`, `5s`, `2m`, or a plain number of seconds; more than nothing and at most an hour.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let time = match text.parse::<u64>() {
-        Ok(seconds) => Duration::from_secs(seconds),
-        Err(_) => humantime::parse_duration(text)
-            .map_err(|_| format!("'{text}' is no time; write for instance 500ms, 5s or 2m"))?,
-    };
+    let time = time(text)?;
     if time.is_zero() || time > Duration::from_secs(3600) {
         return Err(format!("'{text}' is not between 1ms and 1h"));
     }
     Ok(time)
+}
+
+/// Reads how long something is believed: a time, or 0, up to a year.
+pub(crate) fn ttl(text: &str) -> Result<Duration, String> {
+    let time = time(text)?;
+    if time > Duration::from_secs(366 * 24 * 3600) {
+        return Err(format!("'{text}' is more than a year"));
+    }
+    Ok(time)
+}
+
+fn time(text: &str) -> Result<Duration, String> {
+    match text.parse::<u64>() {
+        Ok(seconds) => Ok(Duration::from_secs(seconds)),
+        Err(_) => humantime::parse_duration(text)
+            .map_err(|_| format!("'{text}' is no time; write for instance 500ms, 5s or 2m")),
+    }
+}
+
+/// Reads permission bits in octal: `644`, `0644`.
+pub(crate) fn mode(text: &str) -> Result<u32, String> {
+    let bits = u32::from_str_radix(text, 8).ok().filter(|bits| *bits <= 0o777 && !text.starts_with('+'));
+    bits.ok_or_else(|| format!("'{text}' is no mode; write for instance 0644"))
 }
 
 /// Where to log, or how much.

@@ -1,11 +1,11 @@
 //! What a mount counted, taken together at one moment.
 
-use crate::metrics::{Cache, Operation, Requests, Snapshot, Store};
+use super::backing::Backing;
+use crate::metrics::{Operation, Requests, Snapshot, Store};
 use std::fs;
 use std::time::Duration;
 use stoa_fuse::{OpCount, OpStats};
-use stoa_objects::{Connected, Verb};
-use stoa_volume::Volume;
+use stoa_objects::Verb;
 
 /// Where the counts are.
 #[derive(Debug)]
@@ -15,8 +15,7 @@ pub(super) struct Counted<'a> {
     pub(super) age: Duration,
     /// None before it is mounted.
     pub(super) door: Option<&'a OpStats>,
-    pub(super) volume: &'a Volume,
-    pub(super) store: &'a Connected,
+    pub(super) backing: &'a Backing,
     /// Most bytes of the cache on disk.
     pub(super) disk_bytes_max: u64,
 }
@@ -24,7 +23,7 @@ pub(super) struct Counted<'a> {
 impl Counted<'_> {
     /// All of them.
     pub(super) fn snapshot(&self) -> Snapshot {
-        let status = self.volume.status();
+        let (dirty_bytes, uncommitted_operations) = self.backing.unstored();
         Snapshot {
             mountpoint: self.mountpoint.to_owned(),
             store_name: self.store_name.to_owned(),
@@ -33,31 +32,13 @@ impl Counted<'_> {
             operations_waiting: self.door.map_or(0, OpStats::in_flight),
             read_bytes: self.door.map_or(0, OpStats::read_bytes),
             written_bytes: self.door.map_or(0, OpStats::written_bytes),
-            store: store(self.store),
-            cache: self.cache(),
-            dirty_bytes: status.dirty_bytes,
-            uncommitted_operations: status.uncommitted_operations,
-            uploads_running: status.uploads_running,
-            used_bytes: status.used_bytes,
-            inodes: status.inodes,
-            fenced: status.fenced.is_some(),
+            store: store(self.backing),
+            cache: self.backing.cache(self.disk_bytes_max),
+            dirty_bytes,
+            uncommitted_operations,
+            volume: self.backing.figures(),
             resident_bytes: resident_bytes().unwrap_or(0),
-            memory_bytes_max: status.memory_bytes_max,
-        }
-    }
-
-    fn cache(&self) -> Cache {
-        let usage = self.volume.cache_usage();
-        Cache {
-            hits: usage.hits,
-            misses: usage.misses,
-            disk_hits: usage.disk_hits,
-            fetched_bytes: usage.fetched_bytes,
-            evictions: usage.evictions,
-            memory_bytes: usage.memory_bytes,
-            memory_bytes_max: usage.memory_bytes_max,
-            disk_bytes: usage.disk_bytes,
-            disk_bytes_max: if usage.disk { self.disk_bytes_max } else { 0 },
+            memory_bytes_max: self.backing.memory_bytes_max(),
         }
     }
 }
@@ -72,8 +53,8 @@ fn operation(counted: &OpCount) -> Operation {
     }
 }
 
-fn store(connected: &Connected) -> Store {
-    let (counts, health) = (connected.meter.counts(), connected.health.report());
+fn store(backing: &Backing) -> Store {
+    let (counts, health) = (backing.meter().counts(), backing.health().report());
     let requests = Verb::ALL.iter().map(|verb| Requests { verb: verb.name().to_owned(), count: counts.of(*verb) });
     Store {
         requests: requests.collect(),

@@ -1,8 +1,9 @@
 //! How the store behind a mount is doing, as `stoa status` shows it.
 
+use super::backing::Backing;
 use serde::Serialize;
 use std::time::SystemTime;
-use stoa_objects::{Connected, HealthReport};
+use stoa_objects::HealthReport;
 
 /// The store at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -22,10 +23,10 @@ pub(super) struct StoreHealth {
 }
 
 impl StoreHealth {
-    /// How `connected` is doing now.
-    pub(super) fn of(connected: &Connected) -> Self {
-        let counts = connected.meter.counts();
-        let HealthReport { failures_in_row, waiting, last_failure, .. } = connected.health.report();
+    /// How the store behind `backing` is doing now.
+    pub(super) fn of(backing: &Backing) -> Self {
+        let counts = backing.meter().counts();
+        let HealthReport { failures_in_row, waiting, last_failure, .. } = backing.health().report();
         Self {
             requests: counts.total(),
             bytes_in: counts.bytes_in,

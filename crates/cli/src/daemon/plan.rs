@@ -1,6 +1,7 @@
 //! A mount as it is to be: everything that was typed, checked and made independent of the terminal it was typed at.
 
 use super::log::Log;
+use super::objects::Objects;
 use crate::args::{self, Access};
 use crate::failure::{Failure, Outcome};
 use crate::mount_options::MountWords;
@@ -17,10 +18,12 @@ use stoa_volume::OpenOptions;
 /// What `stoa mount` is going to do.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
-    /// Where the volume is.
+    /// Where the volume, or the objects, are.
     pub(crate) place: Place,
     /// Where to mount it: absolute, without links.
     pub(crate) dir: PathBuf,
+    /// How objects are shown as files, if that is wanted instead of a volume.
+    pub(crate) objects: Option<Objects>,
     /// Whether to make a volume if there is none.
     pub(crate) create: bool,
     /// How to reach the store.
@@ -51,6 +54,7 @@ impl Plan {
             place.make_directory()?;
             make_mount_point(&args.dir)?;
         }
+        let objects = Objects::new(args.objects, &place)?;
         let dir = mount_point(&args.dir)?;
         let log = Log::of_mount(&args.log, &dir, args.foreground)?;
         let cache_dir = args.cache_dir.as_deref().map(absolute).transpose()?;
@@ -62,6 +66,7 @@ impl Plan {
         Ok(Self {
             place,
             dir,
+            objects,
             create: args.create,
             access,
             log,
@@ -83,7 +88,8 @@ impl Plan {
 
     /// Whether changes are refused.
     pub(crate) fn read_only(&self) -> bool {
-        self.words.read_only == Some(true)
+        // Objects are not written yet.
+        self.words.read_only == Some(true) || self.objects.is_some()
     }
 
     /// Whether other users see the mount: root mounts for everybody, as with any other file system.
@@ -108,6 +114,16 @@ impl Plan {
     /// How long freed memory is kept for what needs some next.
     pub(crate) fn freed_memory_kept(&self) -> Duration {
         resources::freed_memory_kept(self.memory_bytes_max)
+    }
+
+    /// The most memory for dirty data and caches together.
+    pub(crate) fn memory_bytes_max(&self) -> u64 {
+        self.memory_bytes_max
+    }
+
+    /// Where to cache data on a local disk, and how much of it, if anywhere.
+    pub(crate) fn cache_dir(&self) -> Option<(&Path, u64)> {
+        self.cache_dir.as_deref().map(|dir| (dir, self.cache_bytes_max))
     }
 
     /// How the volume is opened, by this process.

@@ -1,5 +1,6 @@
 //! The life of the process behind a mount.
 
+use super::backing::Backing;
 use super::exporter::Exporter;
 use super::fork::Readiness;
 use super::health::rfc3339;
@@ -14,7 +15,7 @@ use crate::store::volume_failure;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use stoa_fuse::Mount;
-use stoa_objects::Connected;
+use stoa_vfs::Vfs;
 use stoa_volume::{FormatOptions, Volume};
 use tokio::net::UnixListener;
 use tokio::runtime::Handle;
@@ -44,24 +45,24 @@ async fn serve(plan: &Plan, readiness: &Readiness) -> Outcome<()> {
         Some(address) => Some(Exporter::bind(address).await?),
         None => None,
     };
-    let Opened { volume, store, created } = tokio::select! {
+    let Opened { backing, created } = tokio::select! {
         opened = open(plan, readiness) => opened?,
         () = signals.next() => return Err(interrupted(plan)),
         () = readiness.abandoned() => return Err(interrupted(plan)),
     };
     let record = record(plan, exporter.as_ref().map(Exporter::url))?;
-    let served = Arc::new(Served::new(Arc::clone(&volume), store, record.clone(), plan.cache_disk_bytes_max(), began));
+    let served = Arc::new(Served::new(backing.clone(), record.clone(), plan.cache_disk_bytes_max(), began));
     let mounted = async {
         let control = Control::open(&record, &served)?;
         readiness.stage(&format!("mounting on {}", record.mountpoint));
-        Ok::<_, Failure>((control, mount(plan, Arc::clone(&volume)).await?))
+        Ok::<_, Failure>((control, mount(plan, backing.vfs()).await?))
     };
     let (control, mount) = match mounted.await {
         Ok(mounted) => mounted,
         Err(failure) => {
-            // Nothing was written, so all there is to do is to give the volume back.
-            if let Err(error) = volume.close().await {
-                tracing::error!(%error, "closing the volume");
+            // Nothing was written, so all there is to do is to give it back.
+            if let Err(failure) = backing.close().await {
+                tracing::error!("{}", failure.what());
             }
             return Err(failure);
         }
@@ -76,7 +77,7 @@ async fn serve(plan: &Plan, readiness: &Readiness) -> Outcome<()> {
     } else {
         unmount(&mount).await;
     }
-    let closed = close(&volume, &served, &mut signals).await;
+    let closed = close(&backing, &served, &mut signals).await;
     drop(exporting);
     control.end(&served, &closed).await;
     // What is mounted there by now may be another volume, which dropping this would detach.
@@ -84,17 +85,19 @@ async fn serve(plan: &Plan, readiness: &Readiness) -> Outcome<()> {
     closed
 }
 
-/// An open volume.
+/// What was opened.
 struct Opened {
-    volume: Arc<Volume>,
-    store: Connected,
-    /// Whether it was made just now.
+    backing: Backing,
+    /// Whether it is a volume that was made just now.
     created: bool,
 }
 
 async fn open(plan: &Plan, readiness: &Readiness) -> Outcome<Opened> {
     let name = plan.place.name();
     readiness.stage(&format!("opening {name}"));
+    if let Some(objects) = &plan.objects {
+        return Ok(Opened { backing: Backing::Objects(objects.open(plan).await?), created: false });
+    }
     let store = plan.place.connect(&plan.access).await?;
     let mut created = false;
     if plan.create {
@@ -106,13 +109,14 @@ async fn open(plan: &Plan, readiness: &Readiness) -> Outcome<Opened> {
         }
     }
     let opened = Volume::open(Arc::clone(&store.store), plan.open_options()?).await;
-    Ok(Opened { volume: opened.map_err(|error| volume_failure(&name, &error))?, store, created })
+    let volume = opened.map_err(|error| volume_failure(&name, &error))?;
+    Ok(Opened { backing: Backing::Volume(volume, store), created })
 }
 
-async fn mount(plan: &Plan, volume: Arc<Volume>) -> Outcome<Mount> {
+async fn mount(plan: &Plan, vfs: Arc<dyn Vfs>) -> Outcome<Mount> {
     let (dir, options, runtime) = (plan.dir.clone(), plan.mount_options(), Handle::current());
     // It asks the mount whether it answers, and it is this runtime that answers.
-    let mounting = tokio::task::spawn_blocking(move || Mount::new(volume, &dir, options, runtime));
+    let mounting = tokio::task::spawn_blocking(move || Mount::new(vfs, &dir, options, runtime));
     let mounted = mounting.await.map_err(|error| Failure::of(&error))?;
     mounted.map_err(|error| Failure::because("can't mount", &error))
 }
@@ -141,17 +145,16 @@ async fn unmount(mount: &Mount) {
     }
 }
 
-/// Makes everything durable and gives the volume back, for as long as it takes. While the store is away this goes on, and
+/// Makes everything durable and gives the store back, for as long as it takes. While the store is away this goes on, and
 /// `stoa status` shows it.
-async fn close(volume: &Volume, served: &Served, signals: &mut Signals) -> Outcome<()> {
+async fn close(backing: &Backing, served: &Served, signals: &mut Signals) -> Outcome<()> {
     served.enter(Phase::Closing);
     let meter = Meter::new("closing");
-    let closing = volume.close();
+    let closing = backing.close();
     tokio::pin!(closing);
     loop {
         tokio::select! {
             closed = &mut closing => {
-                let closed = closed.map_err(|error| Failure::because("the volume could not be closed", &error));
                 tracing::info!(in_order = closed.is_ok(), "closed");
                 return closed;
             }

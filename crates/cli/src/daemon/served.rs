@@ -1,10 +1,11 @@
 //! What the process behind a mount answers when it is asked (over its control socket).
 
+use super::backing::Backing;
 use super::count::Counted;
 use super::health::StoreHealth;
 use crate::control::{Answers, Record, Request, Steps};
 use crate::metrics::{Snapshot, StoreFigures};
-use crate::{mounts, output};
+use crate::mounts;
 use serde_json::{Value, json};
 use std::future::Future;
 use std::path::Path;
@@ -12,9 +13,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use stoa_fuse::OpStats;
-use stoa_objects::{BenchOptions, Connected};
-use stoa_vfs::{Ino, Vfs};
-use stoa_volume::{FsckOptions, Volume};
+use stoa_objects::BenchOptions;
+use stoa_vfs::Ino;
+use stoa_volume::FsckOptions;
 use tokio::runtime::Handle;
 use tokio::sync::{oneshot, watch};
 
@@ -52,8 +53,7 @@ impl Phase {
 /// A mount, to be asked.
 #[derive(Debug)]
 pub(super) struct Served {
-    volume: Arc<Volume>,
-    store: Connected,
+    backing: Backing,
     record: Record,
     phase: watch::Sender<Phase>,
     door: OnceLock<Arc<OpStats>>,
@@ -62,17 +62,10 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// `volume` in `store`, mounted as `record` says, with at most so much cache on disk. Both have counted since `began`.
-    pub(super) fn new(
-        volume: Arc<Volume>,
-        store: Connected,
-        record: Record,
-        cache_disk_bytes_max: u64,
-        began: Instant,
-    ) -> Self {
+    /// `backing`, mounted as `record` says, with at most so much cache on disk. It has counted since `began`.
+    pub(super) fn new(backing: Backing, record: Record, cache_disk_bytes_max: u64, began: Instant) -> Self {
         Self {
-            volume,
-            store,
+            backing,
             record,
             phase: watch::Sender::new(Phase::Starting),
             door: OnceLock::new(),
@@ -95,8 +88,7 @@ impl Served {
             store_name: &self.record.store,
             age: self.began.elapsed(),
             door: self.door.get().map(AsRef::as_ref),
-            volume: &self.volume,
-            store: &self.store,
+            backing: &self.backing,
             disk_bytes_max: self.cache_disk_bytes_max,
         }
         .snapshot()
@@ -109,13 +101,8 @@ impl Served {
 
     /// What is not in the store yet, and what is wrong with the store, if anything is.
     pub(super) fn pending(&self) -> String {
-        let status = self.volume.status();
-        let mut text = format!(
-            "{} and {} not in the store yet",
-            output::bytes(status.dirty_bytes),
-            output::plural(status.uncommitted_operations, "operation")
-        );
-        if let Some(trouble) = StoreHealth::of(&self.store).trouble() {
+        let mut text = self.backing.pending();
+        if let Some(trouble) = StoreHealth::of(&self.backing).trouble() {
             text.push_str("; the store fails: ");
             text.push_str(trouble);
         }
@@ -126,8 +113,9 @@ impl Served {
         let mut status = json!(self.record);
         if let Some(fields) = status.as_object_mut() {
             fields.insert("state".into(), self.state().into());
-            fields.insert("volume".into(), json!(self.volume.status()));
-            fields.insert("store_health".into(), json!(StoreHealth::of(&self.store)));
+            let (what, how) = self.backing.status();
+            fields.insert(what.into(), how);
+            fields.insert("store_health".into(), json!(StoreHealth::of(&self.backing)));
         }
         Ok(status)
     }
@@ -146,7 +134,7 @@ impl Served {
         if *self.phase.borrow() == Phase::Mounted {
             write_back(Path::new(&self.record.mountpoint)).await?;
         }
-        self.volume.sync().await.map_err(|error| error.to_string())?;
+        self.backing.vfs().sync().await.map_err(|error| error.to_string())?;
         Ok(json!({ "synced": true }))
     }
 
@@ -155,14 +143,14 @@ impl Served {
         let ended =
             phase.wait_for(|phase| matches!(phase, Phase::Closed(_))).await.map_err(|error| error.to_string())?;
         match &*ended {
-            Phase::Closed(Err(why)) => Err(format!("the volume could not be closed: {why}")),
+            Phase::Closed(Err(why)) => Err(why.clone()),
             _ => Ok(json!({ "closed": true })),
         }
     }
 
     /// Checks the volume on a thread of its own: it computes a lot between two waits, and those who serve the mount are few.
     async fn check(&self, options: FsckOptions, steps: Steps) -> Result<Value, String> {
-        let (volume, runtime) = (Arc::clone(&self.volume), Handle::current());
+        let (volume, runtime) = (Arc::clone(self.backing.volume()?.0), Handle::current());
         // Dropped with this future, which ends the check.
         let (_wanted, unwanted) = oneshot::channel::<()>();
         let check = move || {
@@ -180,7 +168,7 @@ impl Served {
 
     /// Measures the store, on a thread of its own that goes on without whoever asked: it removes what it put there.
     async fn bench(&self, bytes: u64, steps: Steps) -> Result<Value, String> {
-        let store = self.store.patient_for(BENCH_OUTAGE_MAX);
+        let store = self.backing.volume()?.1.patient_for(BENCH_OUTAGE_MAX);
         let options = BenchOptions { bytes, ..BenchOptions::default() };
         let stop = Arc::new(AtomicBool::new(false));
         let _unwanted = StopWhenDropped(Arc::clone(&stop));
@@ -227,11 +215,11 @@ impl Answers for Served {
             Request::Fsck { repair: true, .. } => Err(not_while_mounted(&self.record.mountpoint)),
             Request::Fsck { data, repair } => self.check(FsckOptions { data, repair }, steps.clone()).await,
             Request::Gc => {
-                let report = self.volume.gc(steps).await.map_err(|error| error.to_string())?;
+                let report = self.backing.volume()?.0.gc(steps).await.map_err(|error| error.to_string())?;
                 limited(&report, "")
             }
             Request::Info { ino } => {
-                let info = self.volume.file_info(Ino(ino)).await.map_err(|error| error.to_string())?;
+                let info = self.backing.volume()?.0.file_info(Ino(ino)).await.map_err(|error| error.to_string())?;
                 limited(&info, "extents")
             }
         }

@@ -1,6 +1,6 @@
 //! A snapshot as Prometheus reads it: text exposition format 0.0.4.
 
-use super::{Operation, Snapshot};
+use super::{Operation, Snapshot, VolumeFigures};
 use std::fmt::Write;
 
 /// The type of the text, for HTTP.
@@ -42,15 +42,21 @@ pub(crate) fn text(now: &Snapshot) -> String {
     text.one("stoa_dirty_bytes", "gauge", "Bytes written by programs and not in the store yet.", now.dirty_bytes);
     let help = "Changes of names and attributes that are not durable yet.";
     text.one("stoa_uncommitted_operations", "gauge", help, now.uncommitted_operations);
+    if let Some(figures) = &now.volume {
+        volume(&mut text, figures);
+    }
+    text.one("stoa_resident_memory_bytes", "gauge", "Memory of the process behind the mount.", now.resident_bytes);
+    let help = "The ceiling of dirty data and caches together (--memory).";
+    text.one("stoa_memory_max_bytes", "gauge", help, now.memory_bytes_max);
+    text.0
+}
+
+fn volume(text: &mut Text, now: &VolumeFigures) {
     text.one("stoa_uploads_running", "gauge", "Uploads under way.", now.uploads_running);
     text.one("stoa_volume_used_bytes", "gauge", "Bytes of file data in the volume.", now.used_bytes);
     text.one("stoa_volume_inodes", "gauge", "Inodes in use.", now.inodes);
     let help = "1 if another mount has taken the volume over and this one takes no writes any more.";
     text.one("stoa_fenced", "gauge", help, u64::from(now.fenced));
-    text.one("stoa_resident_memory_bytes", "gauge", "Memory of the process behind the mount.", now.resident_bytes);
-    let help = "The ceiling of dirty data and caches together (--memory).";
-    text.one("stoa_memory_max_bytes", "gauge", help, now.memory_bytes_max);
-    text.0
 }
 
 fn operations(text: &mut Text, now: &Snapshot) {

@@ -28,18 +28,25 @@ pub(crate) struct Snapshot {
     pub(crate) dirty_bytes: u64,
     /// Changes of names and attributes that are not durable yet.
     pub(crate) uncommitted_operations: u64,
-    /// Uploads under way.
-    pub(crate) uploads_running: u64,
-    /// Bytes of file data in the volume.
-    pub(crate) used_bytes: u64,
-    /// Inodes in use.
-    pub(crate) inodes: u64,
-    /// Whether another mount has taken the volume over.
-    pub(crate) fenced: bool,
+    /// What a volume holds, if one is mounted.
+    pub(crate) volume: Option<VolumeFigures>,
     /// Memory of the process.
     pub(crate) resident_bytes: u64,
     /// The ceiling of dirty data and caches.
     pub(crate) memory_bytes_max: u64,
+}
+
+/// What a volume holds and does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct VolumeFigures {
+    /// Uploads under way.
+    pub(crate) uploads_running: u64,
+    /// Bytes of file data.
+    pub(crate) used_bytes: u64,
+    /// Inodes in use.
+    pub(crate) inodes: u64,
+    /// Whether another mount has taken it over.
+    pub(crate) fenced: bool,
 }
 
 /// Requests sent to the store, repeated ones included, and bytes of objects.
@@ -142,10 +149,7 @@ pub(crate) fn example(seconds: u64, times: u64) -> Snapshot {
         cache: Cache { hits: 3 * times, misses: times, memory_bytes: 5 << 20, ..Cache::default() },
         dirty_bytes: 12_900_000,
         uncommitted_operations: 0,
-        uploads_running: 0,
-        used_bytes: 0,
-        inodes: 0,
-        fenced: false,
+        volume: Some(VolumeFigures { uploads_running: 0, used_bytes: 0, inodes: 0, fenced: false }),
         resident_bytes: 1 << 30,
         memory_bytes_max: 0,
     }

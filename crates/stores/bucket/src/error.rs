@@ -9,9 +9,6 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// Why a bucket could not be opened; operations on its files fail with [`stoa_vfs::Error`].
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The store says no, or nothing.
-    #[error(transparent)]
-    Store(#[from] ObjectsError),
     /// An option makes no sense.
     #[error("{0}")]
     Option(String),

@@ -24,3 +24,4 @@ mod source;
 pub use bucket::{Bucket, Status, check};
 pub use error::{Error, Result};
 pub use options::{Attributes, Options};
+pub use stoa_cache::{DiskState, Usage as CacheUsage};

@@ -22,10 +22,10 @@ mod segment;
 mod volume;
 mod writing;
 
-pub use caching::CacheUsage;
 pub use error::{Error, Result};
 pub use options::{FormatOptions, FsckOptions, OpenOptions, Owner};
 pub use report::{ExtentInfo, FileInfo, FsckReport, GcReport, Problem, Progress, Silent, Status, VolumeInfo};
+pub use stoa_cache::{DiskState, Usage as CacheUsage};
 pub use volume::{Volume, format};
 
 /// A hole in a file.

@@ -26,7 +26,7 @@ const DIRTY_SHARE: u64 = 4;
 /// an eighth for the namespace;
 const META_SHARE: u64 = 8;
 /// and a quarter for cached data. What is left is for requests and stacks.
-pub(crate) const CACHE_SHARE: u64 = 4;
+const CACHE_SHARE: u64 = 4;
 
 /// Readers that can be read ahead of at full width without pushing each other's data out of the cache.
 const READERS_AHEAD: u64 = 4;
@@ -230,10 +230,6 @@ impl Volume {
             Err(error @ stoa_vfs::Error::Fenced) => Some(error.to_string()),
             _ => None,
         }
-    }
-
-    pub(crate) fn memory_bytes_max(&self) -> u64 {
-        self.memory_bytes_max
     }
 
     /// How many bytes may be read ahead of one reader.

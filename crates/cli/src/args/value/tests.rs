@@ -48,3 +48,19 @@ fn a_log_target_is_a_level_a_filter_or_a_file() {
     assert_eq!("stoa.log".parse(), Ok(LogTarget::File("stoa.log".into())));
     assert!("".parse::<LogTarget>().is_err());
 }
+
+#[test]
+fn times_to_live_may_be_nothing() {
+    assert_eq!(ttl("0"), Ok(Duration::ZERO));
+    assert_eq!(ttl("500ms"), Ok(Duration::from_millis(500)));
+    assert_eq!(ttl("1day"), Ok(Duration::from_secs(86_400)));
+    assert!(ttl("2y").is_err() && ttl("-1").is_err() && ttl("").is_err());
+}
+
+#[test]
+fn modes_are_octal() {
+    assert_eq!((mode("644"), mode("0644"), mode("0")), (Ok(0o644), Ok(0o644), Ok(0)));
+    for wrong in ["", "888", "+644", "4755", "0x1", "rw", "-1"] {
+        assert!(mode(wrong).is_err(), "{wrong}");
+    }
+}

@@ -1,6 +1,6 @@
 //! The state of a mount, for people.
 
-use crate::output::{Table, bytes, plural};
+use crate::output::{Table, bytes, count, plural};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -20,6 +20,7 @@ struct Mounted {
     log: Option<String>,
     metrics: Option<String>,
     volume: Option<Volume>,
+    objects: Option<Objects>,
     store_health: Option<StoreHealth>,
 }
 
@@ -50,6 +51,17 @@ struct Volume {
     last_error: Option<String>,
 }
 
+/// What a bucket says whose objects are mounted.
+#[derive(Debug, Deserialize)]
+struct Objects {
+    bucket: String,
+    prefix: String,
+    inodes: u64,
+    cache_memory_bytes: u64,
+    cache_disk_bytes: u64,
+    memory_bytes_max: u64,
+}
+
 #[derive(Debug, Deserialize)]
 struct Identity {
     uuid: String,
@@ -74,6 +86,9 @@ impl Mounted {
         table.row(["  state", &self.state()]);
         if let Some(volume) = &self.volume {
             volume.rows(&mut table);
+        }
+        if let Some(objects) = &self.objects {
+            objects.rows(&mut table);
         }
         if let Some(health) = &self.store_health {
             health.rows(&mut table);
@@ -140,13 +155,22 @@ impl Volume {
                 plural(self.uploads_running, "upload")
             ),
         ]);
-        table.row([
-            "  memory",
-            &format!("{} cached; at most {} in all", bytes(self.cache_memory_bytes), bytes(self.memory_bytes_max)),
-        ]);
-        table.row(["  disk", &format!("{} cached", bytes(self.cache_disk_bytes))]);
+        cached(table, self.cache_memory_bytes, self.memory_bytes_max, self.cache_disk_bytes);
         table.row(["  error", self.last_error.as_deref().unwrap_or("none")]);
     }
+}
+
+impl Objects {
+    fn rows(&self, table: &mut Table) {
+        table.row(["  objects", &format!("as they are: {}/{}", self.bucket, self.prefix)]);
+        table.row(["  inodes", &format!("{} in use", count(self.inodes))]);
+        cached(table, self.cache_memory_bytes, self.memory_bytes_max, self.cache_disk_bytes);
+    }
+}
+
+fn cached(table: &mut Table, memory_bytes: u64, memory_bytes_max: u64, disk_bytes: u64) {
+    table.row(["  memory", &format!("{} cached; at most {} in all", bytes(memory_bytes), bytes(memory_bytes_max))]);
+    table.row(["  disk", &format!("{} cached", bytes(disk_bytes))]);
 }
 
 #[cfg(test)]

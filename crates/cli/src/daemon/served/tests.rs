@@ -24,7 +24,7 @@ async fn a_mounted_volume_is_checked_but_not_repaired() {
     let store = stoa_objects::connect(&location, &stoa_objects::ConnectOptions::default()).await.unwrap();
     stoa_volume::format(Arc::clone(&store.store), &stoa_volume::FormatOptions::default()).await.unwrap();
     let options = stoa_volume::OpenOptions::new(stoa_volume::Owner::new("test", "test"));
-    let volume = Volume::open(Arc::clone(&store.store), options).await.unwrap();
+    let volume = stoa_volume::Volume::open(Arc::clone(&store.store), options).await.unwrap();
     let record = Record {
         mountpoint: "/mnt/files".into(),
         store: String::new(),
@@ -37,7 +37,7 @@ async fn a_mounted_volume_is_checked_but_not_repaired() {
         log: None,
         metrics: None,
     };
-    let served = Served::new(Arc::clone(&volume), store, record, 0, Instant::now());
+    let served = Served::new(Backing::Volume(Arc::clone(&volume), store), record, 0, Instant::now());
     let refused = served.answer(Request::Fsck { data: false, repair: true }, &Steps::new().0).await.unwrap_err();
     assert!(refused.contains("unmount it first (`stoa umount /mnt/files`)"), "{refused}");
     let report = served.answer(Request::Fsck { data: false, repair: false }, &Steps::new().0).await.unwrap();

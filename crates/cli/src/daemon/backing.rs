@@ -1,0 +1,129 @@
+//! What a mount serves: a volume, or objects as they are.
+
+use crate::failure::{Failure, Outcome};
+use crate::metrics::{Cache, VolumeFigures};
+use crate::output;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use stoa_bucket::Bucket;
+use stoa_objects::{Connected, Health, Meter};
+use stoa_vfs::Vfs;
+use stoa_volume::{DiskState, Volume};
+
+/// A store that was opened, and the objects behind it.
+#[derive(Debug, Clone)]
+pub(super) enum Backing {
+    /// A volume.
+    Volume(Arc<Volume>, Connected),
+    /// Objects as files. So far they are only read.
+    Objects(Arc<Bucket>),
+}
+
+impl Backing {
+    /// What the door calls.
+    pub(super) fn vfs(&self) -> Arc<dyn Vfs> {
+        match self {
+            Self::Volume(volume, _) => Arc::clone(volume) as _,
+            Self::Objects(bucket) => Arc::clone(bucket) as _,
+        }
+    }
+
+    /// Counts the requests.
+    pub(super) fn meter(&self) -> &Meter {
+        match self {
+            Self::Volume(_, store) => &store.meter,
+            Self::Objects(bucket) => bucket.s3().meter(),
+        }
+    }
+
+    /// Records their failures.
+    pub(super) fn health(&self) -> &Health {
+        match self {
+            Self::Volume(_, store) => &store.health,
+            Self::Objects(bucket) => bucket.s3().health(),
+        }
+    }
+
+    /// The volume, and its store, for what only a volume has.
+    pub(super) fn volume(&self) -> Result<(&Arc<Volume>, &Connected), String> {
+        match self {
+            Self::Volume(volume, store) => Ok((volume, store)),
+            Self::Objects(_) => Err("this is for volumes, and objects are mounted here as they are".into()),
+        }
+    }
+
+    /// Makes everything durable, and gives it back, for as long as that takes.
+    pub(super) async fn close(&self) -> Outcome<()> {
+        match self {
+            Self::Volume(volume, _) => {
+                volume.close().await.map_err(|error| Failure::because("the volume could not be closed", &error))
+            }
+            Self::Objects(_) => Ok(()),
+        }
+    }
+
+    /// What is not in the store yet.
+    pub(super) fn pending(&self) -> String {
+        let (dirty_bytes, operations) = self.unstored();
+        let operations = output::plural(operations, "operation");
+        format!("{} and {operations} not in the store yet", output::bytes(dirty_bytes))
+    }
+
+    /// Bytes and changes of names that are not in the store yet.
+    pub(super) fn unstored(&self) -> (u64, u64) {
+        match self {
+            Self::Volume(volume, _) => {
+                let status = volume.status();
+                (status.dirty_bytes, status.uncommitted_operations)
+            }
+            Self::Objects(_) => (0, 0),
+        }
+    }
+
+    /// How it is, under the name that says what it is.
+    pub(super) fn status(&self) -> (&'static str, Value) {
+        match self {
+            Self::Volume(volume, _) => ("volume", json!(volume.status())),
+            Self::Objects(bucket) => ("objects", json!(bucket.status())),
+        }
+    }
+
+    /// What a volume holds, if it is one.
+    pub(super) fn figures(&self) -> Option<VolumeFigures> {
+        let (volume, _) = self.volume().ok()?;
+        let status = volume.status();
+        Some(VolumeFigures {
+            uploads_running: status.uploads_running,
+            used_bytes: status.used_bytes,
+            inodes: status.inodes,
+            fenced: status.fenced.is_some(),
+        })
+    }
+
+    /// The ceiling of dirty data and caches.
+    pub(super) fn memory_bytes_max(&self) -> u64 {
+        match self {
+            Self::Volume(volume, _) => volume.status().memory_bytes_max,
+            Self::Objects(bucket) => bucket.status().memory_bytes_max,
+        }
+    }
+
+    /// What the cache of data did and holds; on disk it may hold `disk_bytes_max`.
+    pub(super) fn cache(&self, disk_bytes_max: u64) -> Cache {
+        let usage = match self {
+            Self::Volume(volume, _) => volume.cache_usage(),
+            Self::Objects(bucket) => bucket.cache_usage(),
+        };
+        Cache {
+            hits: usage.hits,
+            misses: usage.misses,
+            disk_hits: usage.disk_hits,
+            fetched_bytes: usage.fetched_bytes,
+            evictions: usage.evictions,
+            memory_bytes: usage.memory_bytes,
+            memory_bytes_max: usage.memory_bytes_max,
+            disk_bytes: usage.disk_bytes,
+            disk_bytes_max: if usage.disk == DiskState::On { disk_bytes_max } else { 0 },
+        }
+    }
+}

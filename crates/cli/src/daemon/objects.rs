@@ -1,0 +1,59 @@
+//! Objects as files: what was typed about them, and opening them.
+
+use super::Plan;
+use crate::args;
+use crate::control;
+use crate::failure::{Failure, Outcome};
+use crate::store::Place;
+use std::sync::Arc;
+use stoa_bucket::{Attributes, Bucket, Options};
+
+/// How objects are to be shown as files.
+#[derive(Debug, Clone)]
+pub(crate) struct Objects {
+    typed: args::Objects,
+}
+
+impl Objects {
+    /// What was typed, if objects in `place` are to be mounted.
+    pub(super) fn new(typed: args::Objects, place: &Place) -> Outcome<Option<Self>> {
+        if !typed.objects {
+            return Ok(None);
+        }
+        if place.bucket().is_none() {
+            let what = format!("--objects mounts the objects of an S3 bucket, and {} is none", place.name());
+            return Err(Failure::usage(what).advise("write s3://BUCKET or s3://BUCKET/PREFIX"));
+        }
+        Ok(Some(Self { typed }))
+    }
+
+    /// Connects to the bucket and finds out whether it answers.
+    pub(super) async fn open(&self, plan: &Plan) -> Outcome<Arc<Bucket>> {
+        let (s3, prefix) = plan.place.objects(&plan.access, self.typed.requester_pays).await?;
+        let mut options = self.options(plan.memory_bytes_max());
+        if let Some((dir, bytes_max)) = plan.cache_dir() {
+            (options.cache_dir, options.cache_bytes_max) = (Some(dir.to_owned()), bytes_max);
+        }
+        // It looks at the disk.
+        let opened = tokio::task::spawn_blocking(move || Bucket::open(s3, &prefix, &options)).await;
+        let opened = opened.map_err(|error| Failure::of(&error))?;
+        opened.map_err(|error| Failure::because(plan.place.name(), &error))
+    }
+
+    fn options(&self, memory_bytes_max: u64) -> Options {
+        let Self { typed } = self;
+        Options {
+            ttl: typed.ttl,
+            attributes: match typed.attributes {
+                args::AttributesFrom::Listing => Attributes::Listing,
+                args::AttributesFrom::Objects => Attributes::Objects,
+            },
+            uid: typed.uid.unwrap_or_else(control::uid),
+            gid: typed.gid.unwrap_or_else(control::gid),
+            file_mode: typed.file_mode,
+            dir_mode: typed.dir_mode,
+            memory_bytes_max,
+            ..Options::default()
+        }
+    }
+}
