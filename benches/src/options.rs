@@ -37,6 +37,9 @@ pub(crate) struct Options {
     /// Seconds of random writes
     #[arg(long, default_value_t = 30)]
     pub(crate) writing: u64,
+    /// Seconds of doing nothing
+    #[arg(long, default_value_t = 600)]
+    pub(crate) idle: u64,
     /// Where files and objects go [default: the system's temporary directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<PathBuf>,

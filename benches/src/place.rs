@@ -5,6 +5,7 @@ use crate::systems::Recipe;
 use anyhow::{Context, Result};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// A directory, and the mount on it, unless it belongs to the local file system.
 pub(crate) struct Place {
@@ -12,6 +13,7 @@ pub(crate) struct Place {
     recipe: Option<Box<dyn Recipe>>,
     dir: PathBuf,
     log: PathBuf,
+    mounted_in: Duration,
 }
 
 impl Place {
@@ -19,14 +21,16 @@ impl Place {
     pub(crate) fn new(recipe: Option<Box<dyn Recipe>>, scratch: &Path) -> Result<Self> {
         let (dir, log) = (scratch.join("files"), scratch.join("client.log"));
         fs::create_dir(&dir)?;
-        let mut place = Self { mount: None, recipe, dir, log };
+        let mut place = Self { mount: None, recipe, dir, log, mounted_in: Duration::ZERO };
         place.mount()?;
         Ok(place)
     }
 
     fn mount(&mut self) -> Result<()> {
         if let Some(recipe) = &self.recipe {
+            let started = Instant::now();
             self.mount = Some(recipe.mount(&self.dir, &self.log)?);
+            self.mounted_in = started.elapsed();
         }
         Ok(())
     }
@@ -37,6 +41,11 @@ impl Place {
 
     pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
         self.dir.join(name)
+    }
+
+    /// How long the last mount took.
+    pub(crate) fn mounted_in(&self) -> Duration {
+        self.mounted_in
     }
 
     /// The processes that serve it.

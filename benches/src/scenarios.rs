@@ -1,5 +1,7 @@
 //! What is measured: rows, in scenarios that share what they prepare.
 
+mod growth;
+mod idle;
 mod large;
 mod list;
 mod paper;
@@ -18,7 +20,7 @@ use anyhow::{Result, ensure};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row {
     pub(crate) id: &'static str,
-    /// With `{large}`, `{fourth}`, `{sixteenth}` and `{writing}` for what the command line can change.
+    /// With `{large}`, `{fourth}`, `{sixteenth}`, `{writing}` and `{idle}` for what the command line can change.
     title: &'static str,
 }
 
@@ -30,7 +32,8 @@ impl Row {
             mib => format!("{mib} MiB"),
         };
         let title = self.title.replace("{large}", &size(1)).replace("{fourth}", &size(4));
-        title.replace("{sixteenth}", &size(16)).replace("{writing}", &options.writing.to_string())
+        let title = title.replace("{sixteenth}", &size(16)).replace("{writing}", &options.writing.to_string());
+        title.replace("{idle}", &options.idle.to_string())
     }
 }
 
@@ -64,6 +67,9 @@ pub(crate) const ALL: &[Scenario] = &[
     programs::GIT,
     programs::CARGO,
     programs::SQLITE,
+    growth::SMALL,
+    growth::LARGE,
+    idle::SCENARIO,
 ];
 
 /// Whether `word` of `--rows` names `row` of `scenario`: by its own name, that of the scenario, or how either begins.

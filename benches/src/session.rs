@@ -23,6 +23,8 @@ pub(crate) struct Recorder<'a> {
     limit: Duration,
     /// How long random writes go on.
     pub(crate) writing: Duration,
+    /// How long nothing goes on.
+    pub(crate) idle: Duration,
     figures: Vec<(&'static str, Figure)>,
 }
 
@@ -34,14 +36,19 @@ impl<'a> Recorder<'a> {
         wanted: &'a BTreeSet<&'static str>,
         options: &Options,
     ) -> Self {
-        let (limit, writing) = (Duration::from_secs(options.limit), Duration::from_secs(options.writing));
+        let [limit, writing, idle] = [options.limit, options.writing, options.idle].map(Duration::from_secs);
         guard::allow(limit);
-        Self { data, scratch, store, wanted, limit, writing, figures: Vec::new() }
+        Self { data, scratch, store, wanted, limit, writing, idle, figures: Vec::new() }
     }
 
     /// Whether any of `rows` is asked for: what nobody asks for, and nothing later needs, is left out.
     pub(crate) fn wants(&self, rows: &[&str]) -> bool {
         rows.iter().any(|row| self.wanted.contains(row))
+    }
+
+    /// Gives the next row its time and so much more.
+    pub(crate) fn allow_also(&self, time: Duration) {
+        guard::allow(self.limit + time);
     }
 
     /// Takes in what was verified, and gives the next row its time.

@@ -5,6 +5,7 @@
 //! next commit. Inodes and entries held in memory are only ever replaced under those locks, so that they are never older
 //! than the records.
 
+mod ahead;
 mod attrs;
 mod chunked;
 mod commit;

@@ -221,6 +221,13 @@ impl Pending {
         state.shown == shown && !state.active.contains_key(key) && !state.committing.contains_key(key)
     }
 
+    /// Like [`Pending::is_unchanged`], of all keys in `range`.
+    pub(super) fn is_range_unchanged(&self, range: &Range<Key>, shown: u64) -> bool {
+        let state = self.0.lock();
+        let has = |changes: &Changes| changes.range(range.clone()).next().is_some();
+        state.shown == shown && !has(&state.active) && !has(&state.committing)
+    }
+
     /// Sets what the volume counts, to go with the next commit.
     pub(super) fn set_totals(&self, totals: Totals) {
         let superblock = &mut self.0.lock().superblock;

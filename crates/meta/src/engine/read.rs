@@ -1,6 +1,7 @@
 //! Reading records: from memory, from pending changes, from the key-value store, in this order.
 
 use super::Inner;
+use super::ahead::Trail;
 use super::extents::HELD_MAX;
 use super::window::{WINDOW_MAX, Window};
 use crate::record::{Bucket, Inode, Key, Malformed, RecordKey, decode_extent};
@@ -36,6 +37,9 @@ pub(super) struct Cached {
     pub(super) windows: Cache<Ino, Arc<Window>, super::window::Weigh>,
     /// Buckets to read at once: not so many that they would push one another out.
     pub(super) window_max: usize,
+    /// Where a directory, and where inodes, had to be read last.
+    pub(super) directories_read: Trail,
+    pub(super) inodes_read: Trail,
 }
 
 impl Cached {
@@ -50,6 +54,8 @@ impl Cached {
             whole: super::whole::Whole::new(share.max(1 << 20)),
             windows: Cache::with_weighter(64, share.max(1 << 20), super::window::Weigh),
             window_max: WINDOW_MAX.min(items / 4),
+            directories_read: Trail::default(),
+            inodes_read: Trail::default(),
         }
     }
 }
@@ -162,8 +168,11 @@ impl Inner {
             let _unchanged = self.locks.shared(&[parent]).await;
             self.read_small_directory(parent).await?
         };
-        // Whoever looks one name up is going to ask for the inodes of more.
-        self.load_inodes(named.unwrap_or_default()).await?;
+        if let Some(named) = named {
+            // Whoever looks one name up is going to ask for the inodes of more.
+            self.load_inodes(named).await?;
+            self.read_directories_beside(parent).await;
+        }
         let _unchanged = self.locks.shared(&[parent]).await;
         self.locked_bucket(parent, hash).await
     }

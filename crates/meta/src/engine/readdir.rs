@@ -6,6 +6,7 @@ use super::window::Window;
 use crate::Result;
 use crate::record::{Dentry, Inode, Key, RecordKey};
 use futures::{StreamExt, TryStreamExt, stream};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use stoa_vfs::{Cookie, DirEntry, DirPage, Entry, Error as FileError, Ino, Kind};
 
@@ -36,10 +37,13 @@ impl Inner {
                 self.entries(dir, after, count).await?
             };
             let last = page.entries.last().map(|entry| entry.cookie);
-            if attributes {
-                if let Some(window) = window {
-                    self.load_window(&window).await?;
+            if let Some(window) = &window {
+                if attributes {
+                    self.load_window(window).await?;
                 }
+                self.read_directories_beside(dir).await;
+            }
+            if attributes {
                 self.add_attributes(&mut page).await?;
             }
             match last {
@@ -88,23 +92,31 @@ impl Inner {
             return Ok(());
         }
         missing.sort_unstable();
+        let (Some(first), Some(last)) = (missing.first(), missing.last()) else { return Ok(()) };
+        if let Some(block) = self.inodes_beside(*first, *last) {
+            return self.load_cluster(missing, block).await;
+        }
         let together = |a: &Ino, b: &Ino| b.0 - a.0 <= APART_MAX;
-        let clusters: Vec<Vec<Ino>> = missing.chunk_by(together).map(<[Ino]>::to_vec).collect();
-        let loads = clusters.into_iter().map(|cluster| self.load_cluster(cluster));
+        let loads = missing.chunk_by(together).filter_map(|cluster| {
+            let range = *cluster.first()?..=*cluster.last()?;
+            Some(self.load_cluster(cluster.to_vec(), range))
+        });
+        let loads: Vec<_> = loads.collect();
         stream::iter(loads).buffer_unordered(SCANS_MAX).try_collect::<()>().await
     }
 
-    /// Reads inodes that lie together; they are sorted.
-    async fn load_cluster(&self, missing: Vec<Ino>) -> Result<()> {
-        let (Some(first), Some(last)) = (missing.first(), missing.last()) else { return Ok(()) };
+    /// Reads the inodes of `range`, with those that are `missing`, which are sorted.
+    async fn load_cluster(&self, missing: Vec<Ino>, range: RangeInclusive<Ino>) -> Result<()> {
         let shown = self.pending.commits_shown();
-        let range = RecordKey::Inode(*first).encode()..successor(&RecordKey::Inode(*last).encode());
+        let keys = RecordKey::Inode(*range.start()).encode()..successor(&RecordKey::Inode(*range.end()).encode());
         let mut found = Vec::with_capacity(missing.len());
-        self.scan_all(range, |key, value| {
-            if let Ok(RecordKey::Inode(ino)) = RecordKey::decode(&key)
-                && missing.binary_search(&ino).is_ok()
-            {
-                found.push((key, ino, Inode::decode(value).map_err(|error| bad("inode", ino, &error))?));
+        self.scan_all(keys, |key, value| {
+            let Ok(RecordKey::Inode(ino)) = RecordKey::decode(&key) else { return Ok(()) };
+            match Inode::decode(value) {
+                Ok(inode) => found.push((key, ino, inode)),
+                Err(error) if missing.binary_search(&ino).is_ok() => return Err(bad("inode", ino, &error)),
+                // Whoever asks for it is going to hear of it.
+                Err(_) => (),
             }
             Ok(())
         })
@@ -118,6 +130,9 @@ impl Inner {
     /// Holds an inode that was read without its lock: a wait for the store under so many locks would make everybody wait. What may
     /// have changed since is left out, and read again when it is used.
     async fn keep_loaded(&self, key: &Key, ino: Ino, inode: Inode, shown: u64) {
+        if self.cached.inodes.peek(&ino).is_some() {
+            return;
+        }
         let _unchanged = self.locks.shared(&[ino]).await;
         if self.cached.inodes.peek(&ino).is_none() && self.pending.is_unchanged(key, shown) {
             self.cached.inodes.insert(ino, Arc::new(inode));

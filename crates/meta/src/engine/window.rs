@@ -38,6 +38,11 @@ impl Weighter<Ino, Arc<Window>> for Weigh {
 }
 
 impl Window {
+    /// All buckets of a directory.
+    pub(super) fn whole(buckets: Vec<(u64, Arc<Bucket>)>) -> Self {
+        Self { start: 0, end: None, buckets }
+    }
+
     /// The buckets with `hash` or a greater one.
     pub(super) fn from(&self, hash: u64) -> &[(u64, Arc<Bucket>)] {
         let first = self.buckets.partition_point(|(found, _)| *found < hash);
@@ -86,7 +91,7 @@ impl Inner {
     }
 
     /// Holds every entry of a directory that fits into one window.
-    fn know_all(&self, dir: Ino, window: &Window) {
+    pub(super) fn know_all(&self, dir: Ino, window: &Window) {
         for (hash, bucket) in &window.buckets {
             self.cached.buckets.insert((dir, *hash), Arc::clone(bucket));
         }
