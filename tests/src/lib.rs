@@ -22,6 +22,7 @@ mod fsck;
 pub mod locks;
 pub mod mapping;
 mod mount;
+mod objects;
 mod place;
 pub mod scale;
 mod store;
@@ -31,6 +32,7 @@ mod watch;
 
 pub use fsck::{Fsck, Problem};
 pub use mount::Mount;
+pub use objects::Objects;
 pub use place::{Place, Setup, in_place};
 pub use store::{StoreKind, TestStore};
 pub use watch::Watch;

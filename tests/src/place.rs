@@ -23,19 +23,27 @@ pub struct Setup {
     pub limit: Duration,
     /// A plain directory instead of a volume, to compare with.
     pub local: bool,
+    /// An empty store, in which nothing is made and of which nothing is mounted.
+    pub empty: bool,
 }
 
 impl Setup {
     /// A volume in a local directory, and two minutes.
     #[must_use]
     pub fn new(name: &'static str) -> Self {
-        Self { name, store: StoreKind::Directory, limit: Duration::from_secs(120), local: false }
+        Self { name, store: StoreKind::Directory, limit: Duration::from_secs(120), local: false, empty: false }
     }
 
     /// A plain directory instead of a volume.
     #[must_use]
     pub fn local(self) -> Self {
         Self { local: true, ..self }
+    }
+
+    /// An empty store, in which nothing is made and of which nothing is mounted.
+    #[must_use]
+    pub fn empty(self) -> Self {
+        Self { empty: true, ..self }
     }
 
     /// In another store.
@@ -97,8 +105,10 @@ impl Place {
         }
         let store = TestStore::start(setup.store, scratch.path(), watch)?;
         let mut place = Self { mount: None, store: Some(store), dir, scratch, watch: watch.clone() };
-        place.stoa_ok("format", &[])?;
-        place.mount(&[])?;
+        if !setup.empty {
+            place.stoa_ok("format", &[])?;
+            place.mount(&[])?;
+        }
         Ok(place)
     }
 

@@ -208,6 +208,19 @@ pub struct Access {
 }
 
 impl Access {
+    /// The server's address, if it has one.
+    #[must_use]
+    pub fn endpoint(&self) -> Option<String> {
+        let at = self.args.iter().position(|arg| arg == "--endpoint")?;
+        self.args.get(at + 1)?.to_str().map(str::to_owned)
+    }
+
+    /// The value of an environment variable.
+    #[must_use]
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        self.env.iter().find(|(it, _)| *it == name).map(|(_, value)| value.as_str())
+    }
+
     fn s3(endpoint: &str, access_key: &str, secret_key: &str) -> Self {
         Self {
             args: ["--endpoint", endpoint, "--region", "us-east-1", "--path-style"].map(OsString::from).to_vec(),

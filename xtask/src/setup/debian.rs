@@ -5,7 +5,7 @@ use anyhow::{Context, Result, ensure};
 use std::process::Command;
 
 /// Package, and why.
-const PACKAGES: [(&str, &str); 16] = [
+const PACKAGES: [(&str, &str); 18] = [
     ("fuse3", "fusermount3, for mounts of users"),
     ("libacl1-dev", "pjdfstest links to it"),
     ("acl", "setfacl and getfacl"),
@@ -22,15 +22,13 @@ const PACKAGES: [(&str, &str); 16] = [
     ("mount", "mount and umount"),
     ("procps", "pgrep"),
     ("passwd", "useradd, for a user of pjdfstest"),
+    ("s3fs", "writes objects that the suite of buckets reads, and a peer of the bench"),
+    ("rclone", "the same"),
 ];
 
 /// What only the bench needs: what Stoa is measured beside.
-const PEERS: [(&str, &str); 4] = [
-    ("s3fs", "a peer"),
-    ("rclone", "a peer"),
-    ("libnbd-bin", "nbdfuse, to mount ZeroFS"),
-    ("e2fsprogs", "mkfs.ext4, to mount ZeroFS"),
-];
+const PEERS: [(&str, &str); 2] =
+    [("libnbd-bin", "nbdfuse, to mount ZeroFS"), ("e2fsprogs", "mkfs.ext4, to mount ZeroFS")];
 
 /// Installs what tests need.
 pub(crate) fn install() -> Result<()> {

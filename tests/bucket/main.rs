@@ -1,0 +1,9 @@
+//! Objects as files, through real mounts: `stoa mount --objects`.
+
+mod attributes;
+mod interop;
+mod listings;
+mod messages;
+mod names;
+mod reads;
+mod setting;

@@ -1,0 +1,59 @@
+//! Where the tests work.
+
+use anyhow::{Context, Result};
+use stoa_tests::command::note;
+use stoa_tests::{Objects, Place, Setup, StoreKind, in_place, scale};
+
+/// Runs a test over objects that `plant` made, mounted with `args`: on the server in this process, and on versitygw if it is there.
+pub(crate) fn over_objects(
+    name: &'static str,
+    args: &[&str],
+    plant: impl Fn(&Objects) -> Result<()>,
+    test: impl Fn(&mut Place, &Objects) -> Result<()>,
+) -> Result<()> {
+    over_objects_in(name, StoreKind::S3s, args, &plant, &test)?;
+    match StoreKind::s3() {
+        StoreKind::S3s => {
+            note(&format!("{name}: not on versitygw, which is not installed"));
+            Ok(())
+        }
+        other => over_objects_in(name, other, args, &plant, &test),
+    }
+}
+
+/// As [`over_objects`], on one server.
+pub(crate) fn over_objects_in(
+    name: &'static str,
+    store: StoreKind,
+    args: &[&str],
+    plant: impl Fn(&Objects) -> Result<()>,
+    test: impl Fn(&mut Place, &Objects) -> Result<()>,
+) -> Result<()> {
+    in_place(Setup::new(name).store(store).empty().limit(scale::minutes(3, 10)), |place| {
+        let objects = Objects::of(place.store()?)?;
+        plant(&objects)?;
+        place.mount(&[&["--objects"], args].concat())?;
+        test(place, &objects)?;
+        place.unmount()
+    })
+    .with_context(|| format!("on {store:?}"))
+}
+
+/// Requests sent by the mount, and bytes received.
+pub(crate) fn traffic(place: &Place) -> Result<(u64, u64)> {
+    let status = place.status()?;
+    let of = |name: &str| status.pointer(&format!("/0/store_health/{name}")).and_then(serde_json::Value::as_u64);
+    Ok((of("requests").context("no requests")?, of("bytes_in").context("no bytes_in")?))
+}
+
+/// The requests that `work` costs.
+pub(crate) fn requests<T>(place: &Place, work: impl FnOnce() -> Result<T>) -> Result<(T, u64)> {
+    let before = traffic(place)?.0;
+    let done = work()?;
+    Ok((done, traffic(place)?.0 - before))
+}
+
+/// Bytes without a period that a page could hide.
+pub(crate) fn pattern(seed: u8, len: usize) -> Vec<u8> {
+    (0..len).map(|at| seed ^ (at * 31 + (at >> 8) * 17 + (at >> 16) * 5) as u8).collect()
+}

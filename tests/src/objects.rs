@@ -1,0 +1,66 @@
+//! Objects in a test's store, written by another client than the mount.
+
+use crate::TestStore;
+use anyhow::{Context, Result};
+use std::collections::BTreeMap;
+use stoa_objects::ConnectOptions;
+use stoa_objects::s3::{Condition, Headers, S3Bucket};
+use stoa_objects::testing::s3_bucket;
+use tokio::runtime::Runtime;
+
+/// The bucket of a store, and the prefix of what a test mounts.
+#[derive(Debug)]
+pub struct Objects {
+    s3: S3Bucket,
+    prefix: String,
+    runtime: Runtime,
+}
+
+impl Objects {
+    /// Those of `store`.
+    ///
+    /// # Errors
+    /// If it is no S3 server.
+    pub fn of(store: &TestStore) -> Result<Self> {
+        let url =
+            store.url().to_str().and_then(|url| url.strip_prefix("s3://")).context("this test needs an S3 server")?;
+        let (bucket, prefix) = url.split_once('/').context("no prefix")?;
+        let access = store.access();
+        let endpoint = access.endpoint().context("no endpoint")?;
+        let [key, secret] = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"].map(|name| access.variable(name));
+        let options = ConnectOptions { endpoint: Some(endpoint), ..ConnectOptions::default() };
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        let s3 = s3_bucket(bucket, &options, key.context("no key")?, secret.context("no secret")?, None)?;
+        Ok(Self { s3, prefix: format!("{prefix}/"), runtime })
+    }
+
+    /// Writes an object; the prefix comes before its key.
+    ///
+    /// # Errors
+    /// If the server refuses it.
+    pub fn put(&self, key: &str, bytes: &[u8]) -> Result<()> {
+        self.put_with(key, bytes, &[])
+    }
+
+    /// Writes an object with user metadata.
+    ///
+    /// # Errors
+    /// If the server refuses it.
+    pub fn put_with(&self, key: &str, bytes: &[u8], metadata: &[(&str, &str)]) -> Result<()> {
+        let key = format!("{}{key}", self.prefix);
+        let metadata: BTreeMap<_, _> =
+            metadata.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let headers = Headers { metadata, ..Headers::default() };
+        let put = self.s3.put(&key, bytes.to_vec().into(), &headers, &Condition::None);
+        self.runtime.block_on(put).with_context(|| key.clone())?;
+        Ok(())
+    }
+
+    /// Removes an object.
+    ///
+    /// # Errors
+    /// If the server refuses it.
+    pub fn delete(&self, key: &str) -> Result<()> {
+        Ok(self.runtime.block_on(self.s3.delete(&format!("{}{key}", self.prefix), None, None))?)
+    }
+}
