@@ -170,7 +170,7 @@ impl Inner {
         };
         if let Some(named) = named {
             // Whoever looks one name up is going to ask for the inodes of more.
-            self.load_inodes(named).await?;
+            self.load_clusters(named).await?;
             self.read_directories_beside(parent).await;
         }
         let _unchanged = self.locks.shared(&[parent]).await;

@@ -86,6 +86,14 @@ impl Inner {
         }
     }
 
+    /// Of inodes that may be asked for, reads those that lie together, if there are not too many such places.
+    pub(super) async fn load_clusters(&self, mut named: Vec<Ino>) -> Result<()> {
+        named.sort_unstable();
+        let clusters: Vec<&[Ino]> = named.chunk_by(together).filter(|cluster| cluster.len() >= FEW).collect();
+        // A directory may hold as many as it likes from all over the volume: to read all would be to read that.
+        if clusters.len() > SCANS_MAX { Ok(()) } else { self.load_inodes(clusters.concat()).await }
+    }
+
     /// Reads inodes ahead of their use, those that lie together in one scan.
     pub(super) async fn load_inodes(&self, mut missing: Vec<Ino>) -> Result<()> {
         if missing.len() < FEW {
@@ -96,7 +104,6 @@ impl Inner {
         if let Some(block) = self.inodes_beside(*first, *last) {
             return self.load_cluster(missing, block).await;
         }
-        let together = |a: &Ino, b: &Ino| b.0 - a.0 <= APART_MAX;
         let loads = missing.chunk_by(together).filter_map(|cluster| {
             let range = *cluster.first()?..=*cluster.last()?;
             Some(self.load_cluster(cluster.to_vec(), range))
@@ -138,6 +145,10 @@ impl Inner {
             self.cached.inodes.insert(ino, Arc::new(inode));
         }
     }
+}
+
+fn together(a: &Ino, b: &Ino) -> bool {
+    b.0 - a.0 <= APART_MAX
 }
 
 /// Adds the entries of `window` from `hash` on and after `after`; `false` when there is no room for all.

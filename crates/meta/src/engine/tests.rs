@@ -189,3 +189,28 @@ async fn a_directory_with_entries_is_never_reaped() {
     engine.reap(directory).await.unwrap();
     assert!(engine.attr(directory).await.is_err());
 }
+
+#[tokio::test]
+async fn a_lookup_does_not_read_all_over_the_volume() {
+    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+    Engine::format(Arc::clone(&store), ROOT).await.unwrap();
+    let first = open(&store).await;
+    let make = |node| Make { node, mode: 0o755, umask: 0 };
+    let mut directories = Vec::new();
+    for number in 0..20 {
+        let called = name(&format!("dir{number}"));
+        let dir = first.make(Caller::ROOT, Ino::ROOT, &called, &make(Node::Directory)).await.unwrap().ino;
+        directories.push(dir);
+        for number in 0..70 {
+            first.make(Caller::ROOT, dir, &name(&format!("f{number}")), &make(Node::Regular)).await.unwrap();
+        }
+    }
+    first.close().await.unwrap();
+
+    let engine = open(&store).await;
+    let dir = engine.lookup(Ino::ROOT, &name("dir7")).await.unwrap().ino;
+    let is_held = |ino: &Ino| engine.0.cached.inodes.peek(ino).is_some();
+    assert_eq!(directories.iter().filter(|dir| is_held(dir)).count(), 1, "they lie apart");
+    let file = engine.lookup(dir, &name("f0")).await.unwrap().ino;
+    assert!((file.0..file.0 + 70).map(Ino).all(|ino| is_held(&ino)), "these lie together");
+}
