@@ -32,7 +32,7 @@ use tokio::task::JoinHandle;
 const UPLOADS_MAX: usize = 8;
 
 /// A file's data that is no longer than this lives in the namespace, and costs no object.
-pub(crate) const INLINE_BYTES: u64 = 8 << 10;
+pub(crate) const INLINE_BYTES: u64 = 16 << 10;
 
 /// The way into the store for file data.
 #[derive(Debug)]

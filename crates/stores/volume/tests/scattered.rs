@@ -11,7 +11,7 @@ use stoa_vfs::{Caller, Handle, Ino, Make, Name, Node, OpenFlags, Vfs, WriteFlags
 use stoa_volume::{FormatOptions, FsckOptions, OpenOptions, Owner, Silent, Volume};
 
 /// Bytes with holes between them. Each is an extent in a segment, so it is twice as many extents as this.
-const BYTES: u64 = 10_000;
+const BYTES: u64 = 20_000;
 
 async fn open() -> Arc<Volume> {
     let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
