@@ -7,3 +7,4 @@ mod messages;
 mod names;
 mod reads;
 mod setting;
+mod writes;

@@ -112,7 +112,7 @@ fn a_replaced_object_is_stale_and_never_a_mix() -> Result<()> {
 fn nothing_is_written() -> Result<()> {
     over_objects(
         "read-only",
-        &[],
+        &["-o", "ro"],
         |objects| objects.put("file", b"content"),
         |place, _| {
             let refused =

@@ -2,9 +2,10 @@
 
 use crate::TestStore;
 use anyhow::{Context, Result};
+use futures::TryStreamExt;
 use std::collections::BTreeMap;
 use stoa_objects::ConnectOptions;
-use stoa_objects::s3::{Condition, Headers, S3Bucket};
+use stoa_objects::s3::{Condition, Headers, List, Listed, Read, S3Bucket};
 use stoa_objects::testing::s3_bucket;
 use tokio::runtime::Runtime;
 
@@ -54,6 +55,42 @@ impl Objects {
         let put = self.s3.put(&key, bytes.to_vec().into(), &headers, &Condition::None);
         self.runtime.block_on(put).with_context(|| key.clone())?;
         Ok(())
+    }
+
+    /// Reads an object; `None` if there is none.
+    ///
+    /// # Errors
+    /// If the server refuses it.
+    pub fn get(&self, key: &str) -> Result<Option<Vec<u8>>> {
+        let (key, mut content) = (format!("{}{key}", self.prefix), Vec::new());
+        self.runtime.block_on(async {
+            let mut got = match self.s3.get(&key, &Read::default()).await {
+                Err(error) if error.is_not_found() => return Ok(None),
+                got => got?,
+            };
+            while let Some(bytes) = got.body.try_next().await? {
+                content.extend_from_slice(&bytes);
+            }
+            Ok(Some(content))
+        })
+    }
+
+    /// Every key, without the prefix.
+    ///
+    /// # Errors
+    /// If the server refuses it.
+    pub fn keys(&self) -> Result<Vec<String>> {
+        let page = self.runtime.block_on(self.s3.list(&List { prefix: self.prefix.clone(), ..List::default() }))?;
+        let key = |object: Listed| object.key.strip_prefix(&self.prefix).map(str::to_owned);
+        Ok(page.objects.into_iter().filter_map(key).collect())
+    }
+
+    /// How many uploads were begun and neither completed nor aborted.
+    ///
+    /// # Errors
+    /// If the server refuses to say it.
+    pub fn uploads(&self) -> Result<usize> {
+        Ok(self.runtime.block_on(self.s3.list_uploads(&self.prefix, None))?.uploads.len())
     }
 
     /// Removes an object.

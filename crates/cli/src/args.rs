@@ -21,7 +21,7 @@ Examples:
   stoa bench s3://bucket/volume            how fast is the bucket from here
   stoa format s3://bucket/volume           make a volume in a bucket
   stoa mount s3://bucket/volume /mnt       mount it, here or on any other machine
-  stoa mount --objects s3://bucket /mnt    mount the objects of a bucket as they are, read-only
+  stoa mount --objects s3://bucket /mnt    mount the objects of a bucket as they are
   stoa status                              what is mounted, and what is not in the store yet
   stoa stats /mnt                          what it does, line by line; `stoa profile /mnt`: what it spends its time on
   stoa umount /mnt                         make everything durable, unmount, wait for the end

@@ -15,7 +15,7 @@ use stoa_volume::{DiskState, Volume};
 pub(super) enum Backing {
     /// A volume.
     Volume(Arc<Volume>, Connected),
-    /// Objects as files. So far they are only read.
+    /// Objects as files.
     Objects(Arc<Bucket>),
 }
 
@@ -58,7 +58,10 @@ impl Backing {
             Self::Volume(volume, _) => {
                 volume.close().await.map_err(|error| Failure::because("the volume could not be closed", &error))
             }
-            Self::Objects(_) => Ok(()),
+            Self::Objects(bucket) => {
+                let closed = bucket.sync().await;
+                closed.map_err(|error| Failure::because("a file that was being written is not in the store", &error))
+            }
         }
     }
 
@@ -76,7 +79,7 @@ impl Backing {
                 let status = volume.status();
                 (status.dirty_bytes, status.uncommitted_operations)
             }
-            Self::Objects(_) => (0, 0),
+            Self::Objects(bucket) => (bucket.status().dirty_bytes, 0),
         }
     }
 

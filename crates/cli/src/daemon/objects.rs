@@ -30,7 +30,7 @@ impl Objects {
     /// Connects to the bucket and finds out whether it answers.
     pub(super) async fn open(&self, plan: &Plan) -> Outcome<Arc<Bucket>> {
         let (s3, prefix) = plan.place.objects(&plan.access, self.typed.requester_pays).await?;
-        let mut options = self.options(plan.memory_bytes_max());
+        let mut options = Options { read_only: plan.read_only(), ..self.options(plan.memory_bytes_max()) };
         if let Some((dir, bytes_max)) = plan.cache_dir() {
             (options.cache_dir, options.cache_bytes_max) = (Some(dir.to_owned()), bytes_max);
         }

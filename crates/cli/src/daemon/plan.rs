@@ -88,8 +88,7 @@ impl Plan {
 
     /// Whether changes are refused.
     pub(crate) fn read_only(&self) -> bool {
-        // Objects are not written yet.
-        self.words.read_only == Some(true) || self.objects.is_some()
+        self.words.read_only == Some(true)
     }
 
     /// Whether other users see the mount: root mounts for everybody, as with any other file system.

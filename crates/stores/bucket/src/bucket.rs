@@ -2,17 +2,20 @@
 
 use crate::directory::Directory;
 use crate::found::Finder;
-use crate::inodes::Inodes;
+use crate::inodes::{Inodes, Node};
 use crate::listing::{Pages, first_below};
 use crate::reading::Handles;
 use crate::recent::Recent;
 use crate::source::Versions;
 use crate::{Error, Options, Result};
+use parking_lot::Mutex;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
-use stoa_cache::{Cache, DiskOptions, Usage};
+use stoa_cache::{Budget, Cache, DiskOptions, Usage};
 use stoa_objects::Error as ObjectsError;
 use stoa_objects::s3::S3Bucket;
 
@@ -20,8 +23,10 @@ use stoa_objects::s3::S3Bucket;
 const DATA_SHARE: u64 = 2;
 /// an eighth for pages of listings;
 const PAGES_SHARE: u64 = 8;
-/// and a sixteenth for single names. What is left is for inodes that the kernel refers to, requests and stacks.
+/// a sixteenth for single names,
 const NAMES_SHARE: u64 = 16;
+/// and an eighth for what is being written. What is left is for inodes that the kernel refers to, requests and stacks.
+const WRITE_SHARE: u64 = 8;
 
 /// The objects of a bucket, or of those in it whose keys begin with a prefix, as files. Implements [`stoa_vfs::Vfs`].
 #[derive(Debug)]
@@ -33,6 +38,13 @@ pub struct Bucket {
     pub(crate) pages: Pages,
     pub(crate) recent: Recent,
     pub(crate) handles: Handles,
+    /// Files that were made here and are not in the store yet, by key.
+    pub(crate) drafts: Mutex<HashMap<Arc<str>, Arc<Node>>>,
+    /// How many were made, and one more: their names among each other.
+    pub(crate) made: AtomicU64,
+    /// Memory for what is written.
+    pub(crate) budget: Budget,
+    pub(crate) read_only: bool,
     /// How long anything is believed here; the door believes it as long again.
     pub(crate) ttl: Duration,
     pub(crate) page_keys_max: Option<u16>,
@@ -49,6 +61,8 @@ pub struct Status {
     pub prefix: String,
     /// Inodes that the kernel refers to.
     pub inodes: u64,
+    /// Bytes that were written and have not arrived in the store yet, as far as they are counted against the memory for them.
+    pub dirty_bytes: u64,
     /// Bytes of data cached in memory.
     pub cache_memory_bytes: u64,
     /// Bytes of data cached on disk.
@@ -96,6 +110,10 @@ impl Bucket {
             pages: Pages::new(options.memory_bytes_max / PAGES_SHARE),
             recent: Recent::new(ttl, options.memory_bytes_max / NAMES_SHARE),
             handles: Handles::default(),
+            drafts: Mutex::default(),
+            made: AtomicU64::new(1),
+            budget: Budget::new(options.memory_bytes_max / WRITE_SHARE),
+            read_only: options.read_only,
             s3,
             cache,
             finder,
@@ -114,6 +132,7 @@ impl Bucket {
             bucket: self.s3.name().to_owned(),
             prefix: self.root.prefix().to_owned(),
             inodes: self.inodes.count(),
+            dirty_bytes: self.budget.used(),
             cache_memory_bytes: usage.memory_bytes,
             cache_disk_bytes: usage.disk_bytes,
             memory_bytes_max: self.memory_bytes_max,

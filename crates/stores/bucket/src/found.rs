@@ -6,7 +6,7 @@ use crate::{Attributes, Options};
 use std::sync::Arc;
 use std::time::SystemTime;
 use stoa_objects::s3::{Listed, ObjectInfo};
-use stoa_vfs::{Attr, Ino, Kind, Timestamp};
+use stoa_vfs::{Attr, Ino, Kind, SetAttr, SetTime, Timestamp};
 
 /// One content of an object. When the object is replaced, that is another file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -17,6 +17,8 @@ pub(crate) struct Version {
     pub(crate) etag: Option<Arc<str>>,
     /// Its length in bytes.
     pub(crate) size: u64,
+    /// Tells files apart that were made here and are not in the store yet; 0 for what is.
+    pub(crate) draft: u64,
 }
 
 /// What an inode is of.
@@ -45,6 +47,23 @@ pub(crate) struct Found {
 }
 
 impl Looks {
+    /// The same with another length, since now.
+    pub(crate) fn resized(&self, size: u64) -> Self {
+        Self { size, mtime: whole_seconds(SystemTime::now()), ..self.clone() }
+    }
+
+    /// The same with the mode, owner and time that `set` says.
+    pub(crate) fn changed(&self, set: &SetAttr) -> Self {
+        let mtime = match set.mtime {
+            Some(SetTime::At(time)) => time,
+            Some(SetTime::Now) => whole_seconds(SystemTime::now()),
+            None => self.mtime,
+        };
+        let new = |new: Option<u32>, old| new.unwrap_or(old);
+        let (mode, uid, gid) = (new(set.mode, self.mode), new(set.uid, self.uid), new(set.gid, self.gid));
+        Self { mode, uid, gid, mtime, ..self.clone() }
+    }
+
     /// As `stat(2)` shows it.
     pub(crate) fn attr(&self, ino: Ino) -> Attr {
         Attr {
@@ -113,16 +132,24 @@ impl Finder {
 
     /// An object in a listing.
     pub(crate) fn listed(&self, listed: Listed) -> Found {
-        let version = Version { key: listed.key.into(), etag: listed.etag.map(Into::into), size: listed.size };
+        let version =
+            Version { key: listed.key.into(), etag: listed.etag.map(Into::into), size: listed.size, draft: 0 };
         self.object(version, listed.modified, &Metadata::default())
     }
 
     /// An object that was asked for.
     pub(crate) fn asked(&self, key: &str, info: &ObjectInfo) -> Found {
-        let version = Version { key: key.into(), etag: info.etag.as_deref().map(Into::into), size: info.size };
+        let version =
+            Version { key: key.into(), etag: info.etag.as_deref().map(Into::into), size: info.size, draft: 0 };
         // One answer for one file, whichever request it came from: what a listing can't say is not said here either.
         let says = if self.asks_objects() { Metadata::read(&info.headers.metadata) } else { Metadata::default() };
         self.object(version, info.modified, &says)
+    }
+
+    /// A file that is made here, the `draft`th.
+    pub(crate) fn made(&self, key: String, draft: u64) -> Found {
+        let version = Version { key: key.into(), etag: None, size: 0, draft };
+        self.object(version, Some(SystemTime::now()), &Metadata::default())
     }
 
     fn object(&self, version: Version, written: Option<SystemTime>, says: &Metadata) -> Found {

@@ -1,6 +1,7 @@
 //! Inodes: those that the kernel refers to.
 
-use crate::found::{Found, Looks, Target};
+use crate::draft::Draft;
+use crate::found::{Found, Looks, Target, Version};
 use crate::listing::Listing;
 use parking_lot::Mutex;
 use siphasher::sip::SipHasher13;
@@ -8,7 +9,7 @@ use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use stoa_vfs::{Attr, Entry, Error, Ino, Result};
+use stoa_vfs::{Attr, Entry, Error, Ino, Result, SetAttr};
 
 /// Numbers that fit into a signed 64-bit one: some programs count in those.
 const NUMBER_MAX: u64 = u64::MAX >> 1;
@@ -20,10 +21,15 @@ const NUMBER_MIN: u64 = Ino::ROOT.0 + 1;
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) ino: Ino,
-    pub(crate) target: Target,
+    target: Mutex<Target>,
+    /// What is being written.
+    pub(crate) draft: tokio::sync::Mutex<Option<Draft>>,
     /// What is known of its entries, if it is a directory.
     pub(crate) listing: Listing,
+    /// How the store shows it.
     looks: Mutex<Looks>,
+    /// How it is shown while it is written and the store does not have that yet.
+    written: Mutex<Option<Looks>>,
     stale: AtomicBool,
 }
 
@@ -34,7 +40,14 @@ pub(crate) struct Node {
 #[derive(Debug)]
 pub(crate) struct Inodes {
     root: Arc<Node>,
-    referred: Mutex<HashMap<Ino, Referred>>,
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    referred: HashMap<Ino, Referred>,
+    /// What was written here: an inode keeps its number, and has another content.
+    written: HashMap<Target, Ino>,
 }
 
 #[derive(Debug)]
@@ -47,15 +60,69 @@ impl Node {
     fn new(ino: Ino, found: &Found) -> Arc<Self> {
         Arc::new(Self {
             ino,
-            target: found.target.clone(),
+            target: Mutex::new(found.target.clone()),
+            draft: tokio::sync::Mutex::default(),
             listing: Listing::default(),
             looks: Mutex::new(found.looks.clone()),
+            written: Mutex::default(),
             stale: AtomicBool::new(false),
         })
     }
 
+    /// What it is of.
+    pub(crate) fn target(&self) -> Target {
+        self.target.lock().clone()
+    }
+
+    /// Which content of which object it is of.
+    ///
+    /// # Errors
+    /// [`Error::IsDirectory`].
+    pub(crate) fn version(&self) -> Result<Version> {
+        match self.target() {
+            Target::Object(version) => Ok(version),
+            Target::Directory(_) => Err(Error::IsDirectory),
+        }
+    }
+
+    /// What it is of, and how it looks.
+    pub(crate) fn found(&self) -> Found {
+        let written = self.written.lock().clone();
+        Found { target: self.target(), looks: written.unwrap_or_else(|| self.looks.lock().clone()) }
+    }
+
+    /// It was written: it has another length, since now.
+    pub(crate) fn resized(&self, size: u64) {
+        let looks = self.looks.lock().resized(size);
+        *self.written.lock() = Some(looks);
+    }
+
+    /// It was changed, and the store has that.
+    pub(crate) fn changed(&self, set: &SetAttr) {
+        let mut looks = self.looks.lock();
+        *looks = looks.changed(set);
+    }
+
+    /// It was changed, and the store gets that when it gets what is written.
+    pub(crate) fn changes(&self, set: &SetAttr) {
+        let looks = self.found().looks.changed(set);
+        *self.written.lock() = Some(looks);
+    }
+
+    /// The store has what was written.
+    pub(crate) fn stored(&self) {
+        if let Some(written) = self.written.lock().take() {
+            *self.looks.lock() = written;
+        }
+    }
+
+    /// The store does not get what was written.
+    pub(crate) fn given_up(&self) {
+        *self.written.lock() = None;
+    }
+
     pub(crate) fn attr(&self) -> Attr {
-        self.looks.lock().attr(self.ino)
+        self.found().looks.attr(self.ino)
     }
 
     /// Whether the store no longer has it, as a read found out.
@@ -70,7 +137,7 @@ impl Node {
 
 impl Inodes {
     pub(crate) fn new(root: &Found) -> Self {
-        Self { root: Node::new(Ino::ROOT, root), referred: Mutex::default() }
+        Self { root: Node::new(Ino::ROOT, root), table: Mutex::default() }
     }
 
     /// The inode of a number.
@@ -81,26 +148,26 @@ impl Inodes {
         if ino == Ino::ROOT {
             return Ok(Arc::clone(&self.root));
         }
-        self.referred.lock().get(&ino).map(|it| Arc::clone(&it.node)).ok_or(Error::Stale)
+        self.table.lock().referred.get(&ino).map(|it| Arc::clone(&it.node)).ok_or(Error::Stale)
     }
 
     /// Hands out a reference to what was found just now.
     pub(crate) fn hand_out(&self, found: &Found) -> Entry {
-        if found.target == self.root.target {
+        if found.target == self.root.target() {
             return Entry { attr: self.root.attr() };
         }
-        let mut referred = self.referred.lock();
-        let ino = number(&found.target, |ino| referred.get(&ino).map(|it| Arc::clone(&it.node)));
-        let it = referred.entry(ino).or_insert_with(|| Referred { node: Node::new(ino, found), count: 0 });
+        let mut table = self.table.lock();
+        let ino = table.number(&found.target);
+        let it = table.referred.entry(ino).or_insert_with(|| Referred { node: Node::new(ino, found), count: 0 });
         it.count += 1;
         *it.node.looks.lock() = found.looks.clone();
-        Entry { attr: found.looks.attr(ino) }
+        Entry { attr: it.node.attr() }
     }
 
     /// Hands out another reference to an inode that is referred to.
     pub(crate) fn again(&self, ino: Ino) -> Result<Entry> {
         let node = self.get(ino)?;
-        if let Some(it) = self.referred.lock().get_mut(&ino) {
+        if let Some(it) = self.table.lock().referred.get_mut(&ino) {
             it.count += 1;
         }
         Ok(Entry { attr: node.attr() })
@@ -108,48 +175,73 @@ impl Inodes {
 
     /// The number that an inode has or would have.
     pub(crate) fn number(&self, target: &Target) -> Ino {
-        if *target == self.root.target {
+        if *target == self.root.target() {
             return Ino::ROOT;
         }
-        let referred = self.referred.lock();
-        number(target, |ino| referred.get(&ino).map(|it| Arc::clone(&it.node)))
+        self.table.lock().number(target)
+    }
+
+    /// The inode of `target`, if the kernel refers to it.
+    pub(crate) fn find(&self, target: &Target) -> Option<Arc<Node>> {
+        self.get(self.number(target)).ok()
+    }
+
+    /// `node` has become `target`, by what was written to it.
+    pub(crate) fn became(&self, node: &Node, target: Target) {
+        let mut table = self.table.lock();
+        let before = std::mem::replace(&mut *node.target.lock(), target.clone());
+        table.written.remove(&before);
+        table.written.insert(target, node.ino);
     }
 
     /// Whether the kernel refers to `target`, and it is known to be gone.
     pub(crate) fn is_stale(&self, target: &Target) -> bool {
-        self.get(self.number(target)).is_ok_and(|node| node.is_stale())
+        self.find(target).is_some_and(|node| node.is_stale())
     }
 
     /// The store still has it, or has it again.
     pub(crate) fn is_there(&self, target: &Target) {
-        if let Ok(node) = self.get(self.number(target)) {
+        if let Some(node) = self.find(target) {
             node.stale.store(false, Ordering::Relaxed);
         }
     }
 
     /// Takes `count` references back.
     pub(crate) fn forget(&self, ino: Ino, count: u64) {
-        let mut referred = self.referred.lock();
-        if let Some(it) = referred.get_mut(&ino) {
-            it.count = it.count.saturating_sub(count);
-            if it.count == 0 {
-                referred.remove(&ino);
-            }
+        let mut table = self.table.lock();
+        let Some(it) = table.referred.get_mut(&ino) else { return };
+        it.count = it.count.saturating_sub(count);
+        if it.count == 0 {
+            let target = it.node.target();
+            table.referred.remove(&ino);
+            table.written.remove(&target);
         }
+    }
+
+    /// All that the kernel refers to.
+    pub(crate) fn all(&self) -> Vec<Arc<Node>> {
+        self.table.lock().referred.values().map(|it| Arc::clone(&it.node)).collect()
     }
 
     /// How many there are.
     pub(crate) fn count(&self) -> u64 {
-        1 + self.referred.lock().len() as u64
+        1 + self.table.lock().referred.len() as u64
+    }
+}
+
+impl Table {
+    fn number(&self, target: &Target) -> Ino {
+        let written = self.written.get(target).copied();
+        written.unwrap_or_else(|| number(target, |ino| self.referred.get(&ino).map(|it| it.node.target())))
     }
 }
 
 /// The number of `target`: its hash, or the next that no other target has.
-fn number(target: &Target, of: impl Fn(Ino) -> Option<Arc<Node>>) -> Ino {
+fn number(target: &Target, of: impl Fn(Ino) -> Option<Target>) -> Ino {
     let mut hasher = SipHasher13::new();
     target.hash(&mut hasher);
     let mut number = (hasher.finish() & NUMBER_MAX).max(NUMBER_MIN);
-    while of(Ino(number)).is_some_and(|node| node.target != *target) {
+    while of(Ino(number)).is_some_and(|other| other != *target) {
         number = if number == NUMBER_MAX { NUMBER_MIN } else { number + 1 };
     }
     Ino(number)

@@ -1,13 +1,17 @@
 //! Objects of a bucket as files: `photos/cat.jpg` is the file `cat.jpg` in the directory `photos`, and stays a plain object that every
-//! other program of S3 goes on using. Read-only so far.
+//! other program of S3 goes on using.
 //!
 //! **An inode is one content**: a key and an ETag. An object that is replaced is another file under the same name, as if it had been
 //! renamed over. So the bytes of two contents never meet in one file: not in a read, not in a cache.
+//!
+//! What is written to a file here is the one exception: it keeps its inode. It is in the store, all at once, when the file is closed or
+//! synced, and not before.
 //!
 //! **Numbers are hashes** of what an inode is of, so nothing has to be remembered of those that the kernel has forgotten.
 
 mod bucket;
 mod directory;
+mod draft;
 mod error;
 mod escape;
 mod found;
@@ -15,11 +19,14 @@ mod inodes;
 mod listing;
 mod lookup;
 mod metadata;
+mod naming;
 mod operations;
 mod options;
+mod parts;
 mod reading;
 mod recent;
 mod source;
+mod writing;
 
 pub use bucket::{Bucket, Status, check};
 pub use error::{Error, Result};

@@ -18,7 +18,7 @@ use cookie::Place;
 use mark::Marks;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use stoa_vfs::{Cookie, Error, Result};
 use tokio::time::Instant;
@@ -51,6 +51,8 @@ pub(crate) struct Scan {
     number: u16,
     began: Instant,
     used: Mutex<Instant>,
+    /// Something was changed here since.
+    outdated: AtomicBool,
     marks: Mutex<Marks>,
     /// Held by who fetches a page.
     fetching: tokio::sync::Mutex<()>,
@@ -77,13 +79,18 @@ impl Listing {
     pub(crate) fn recent(&self, ttl: Duration) -> Option<Arc<Scan>> {
         let scan = self.scans.lock().scans.last().cloned()?;
         let used = *scan.used.lock();
-        (used.elapsed() < ttl).then_some(scan)
+        (used.elapsed() < ttl && !scan.is_outdated()).then_some(scan)
+    }
+
+    /// A name was added or removed: who begins to read sees it, and who is at it goes on.
+    pub(crate) fn outdate(&self) {
+        self.scans.lock().scans.iter().for_each(|scan| scan.outdated.store(true, Ordering::Relaxed));
     }
 }
 
 impl Scans {
     fn fresh(&mut self, ttl: Duration) -> Arc<Scan> {
-        if let Some(newest) = self.scans.last().filter(|scan| scan.began.elapsed() < ttl) {
+        if let Some(newest) = self.scans.last().filter(|scan| scan.began.elapsed() < ttl && !scan.is_outdated()) {
             newest.touch();
             return Arc::clone(newest);
         }
@@ -106,9 +113,14 @@ impl Scan {
             number,
             began: now,
             used: Mutex::new(now),
+            outdated: AtomicBool::new(false),
             marks: Mutex::default(),
             fetching: tokio::sync::Mutex::default(),
         }
+    }
+
+    fn is_outdated(&self) -> bool {
+        self.outdated.load(Ordering::Relaxed)
     }
 
     fn touch(&self) {

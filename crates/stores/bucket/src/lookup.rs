@@ -32,6 +32,9 @@ struct Wanted<'n> {
 impl Bucket {
     /// What `name` stands for in the directory of `node`.
     pub(crate) async fn find(&self, node: &Node, directory: &Directory, name: &Name) -> Result<Found> {
+        if let Some(found) = self.find_draft(directory, name) {
+            return Ok(found);
+        }
         let wanted = wanted(directory, name).ok_or(Error::NotFound)?;
         if wanted.role == Role::Continued {
             return self.find_continued(node, directory, wanted).await;

@@ -4,7 +4,7 @@
 //! writes `mtime`, as seconds with a fraction. What is not one of these, or says nothing that makes sense, is as if it were not there.
 
 use std::collections::BTreeMap;
-use stoa_vfs::{Kind, PERMISSIONS, Timestamp};
+use stoa_vfs::{Kind, PERMISSIONS, SetAttr, SetTime, Timestamp};
 
 /// Nanoseconds have nine digits.
 const NANO_DIGITS: usize = 9;
@@ -31,6 +31,27 @@ impl Metadata {
             gid: number("gid"),
             mtime: user.get("mtime").and_then(|text| seconds(text.trim())),
         }
+    }
+}
+
+/// Writes what `set` says of a regular file, as s3fs does.
+pub(crate) fn write(set: &SetAttr, user: &mut BTreeMap<String, String>) {
+    let mut put = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            user.insert(name.to_owned(), value);
+        }
+    };
+    put("mode", set.mode.map(|mode| (Kind::Regular.mode_bits() | (mode & PERMISSIONS)).to_string()));
+    put("uid", set.uid.map(|uid| uid.to_string()));
+    put("gid", set.gid.map(|gid| gid.to_string()));
+    match set.mtime {
+        Some(SetTime::At(Timestamp { secs, nanos: 0 })) => put("mtime", Some(secs.to_string())),
+        Some(SetTime::At(Timestamp { secs, nanos })) if secs >= 0 => put("mtime", Some(format!("{secs}.{nanos:09}"))),
+        // To the second, so long ago.
+        Some(SetTime::At(Timestamp { secs, .. })) => put("mtime", Some(secs.to_string())),
+        // The time of writing, which is what an object shows that says none.
+        Some(SetTime::Now) => drop(user.remove("mtime")),
+        None => {}
     }
 }
 

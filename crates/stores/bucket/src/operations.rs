@@ -1,4 +1,4 @@
-//! [`Vfs`] by objects. So far it takes no writes.
+//! [`Vfs`] by objects.
 
 use crate::bucket::Bucket;
 use crate::directory::Directory;
@@ -25,8 +25,8 @@ impl Bucket {
     /// The inode of a directory, and what is in it.
     fn directory(&self, ino: Ino) -> Result<(Arc<Node>, Directory)> {
         let node = self.inodes.get(ino)?;
-        let directory = match &node.target {
-            Target::Directory(directory) => directory.clone(),
+        let directory = match node.target() {
+            Target::Directory(directory) => directory,
             Target::Object(_) => return Err(Error::NotDirectory),
         };
         Ok((node, directory))
@@ -37,7 +37,7 @@ impl Bucket {
 impl Vfs for Bucket {
     fn cache_policy(&self) -> CachePolicy {
         let ttl_ms = u64::try_from(self.ttl.as_millis()).unwrap_or(u64::MAX);
-        CachePolicy { exclusive: false, ttl_ms, read_only: true }
+        CachePolicy { exclusive: false, ttl_ms, read_only: self.read_only }
     }
 
     async fn lookup(&self, parent: Ino, name: &Name) -> Result<Entry> {
@@ -52,6 +52,7 @@ impl Vfs for Bucket {
 
     fn forget(&self, ino: Ino, count: u64) {
         self.inodes.forget(ino, count);
+        self.forget_draft(ino);
     }
 
     async fn parent(&self, ino: Ino) -> Result<Ino> {
@@ -65,36 +66,48 @@ impl Vfs for Bucket {
         Ok(self.inodes.get(ino)?.attr())
     }
 
-    async fn setattr(&self, _: Ino, _: &SetAttr) -> Result<Attr> {
-        Err(Error::ReadOnly)
+    async fn setattr(&self, ino: Ino, set: &SetAttr) -> Result<Attr> {
+        self.check_writable()?;
+        let node = self.inodes.get(ino)?;
+        self.change(&node, set).await?;
+        Ok(node.attr())
     }
 
     async fn readlink(&self, ino: Ino) -> Result<Bytes> {
         self.read_link(ino).await
     }
 
-    async fn make(&self, _: Caller, _: Ino, _: &Name, _: &Make) -> Result<Entry> {
-        Err(Error::ReadOnly)
+    async fn make(&self, _: Caller, parent: Ino, name: &Name, make: &Make) -> Result<Entry> {
+        self.check_writable()?;
+        let (node, directory) = self.directory(parent)?;
+        self.make_in(&node, &directory, name, &make.node).await
     }
 
     async fn make_unnamed(&self, _: Caller, _: Ino, _: &Make) -> Result<Entry> {
-        Err(Error::ReadOnly)
+        self.check_writable()?;
+        Err(Error::Unsupported("objects without a name"))
     }
 
     async fn link(&self, _: Ino, _: Ino, _: &Name) -> Result<Entry> {
-        Err(Error::ReadOnly)
+        self.check_writable()?;
+        Err(Error::Unsupported("hard links of objects"))
     }
 
-    async fn unlink(&self, _: Ino, _: &Name) -> Result<()> {
-        Err(Error::ReadOnly)
+    async fn unlink(&self, parent: Ino, name: &Name) -> Result<()> {
+        self.check_writable()?;
+        let (node, directory) = self.directory(parent)?;
+        self.unlink_in(&node, &directory, name).await
     }
 
-    async fn rmdir(&self, _: Ino, _: &Name) -> Result<()> {
-        Err(Error::ReadOnly)
+    async fn rmdir(&self, parent: Ino, name: &Name) -> Result<()> {
+        self.check_writable()?;
+        let (node, directory) = self.directory(parent)?;
+        self.rmdir_in(&node, &directory, name).await
     }
 
     async fn rename(&self, _: Ino, _: &Name, _: Ino, _: &Name, _: RenameMode) -> Result<()> {
-        Err(Error::ReadOnly)
+        self.check_writable()?;
+        Err(Error::Unsupported("renaming objects"))
     }
 
     async fn readdir(&self, dir: Ino, after: Cookie, count: usize, attributes: bool) -> Result<DirPage> {
@@ -123,17 +136,24 @@ impl Vfs for Bucket {
 
     async fn open(&self, ino: Ino, flags: OpenFlags) -> Result<Handle> {
         if flags.write || flags.truncate {
-            return Err(Error::ReadOnly);
+            self.check_writable()?;
         }
-        Ok(self.handles.add(self.open_object(ino, flags)?))
+        let open = self.open_object(ino, flags)?;
+        if flags.write {
+            self.begin_writing(&open.node, flags.truncate).await?;
+        }
+        Ok(self.handles.add(open))
     }
 
     async fn flush(&self, _: Ino, handle: Handle) -> Result<()> {
-        self.handles.get(handle).map(drop)
+        let open = self.handles.get(handle)?;
+        if open.writable { self.publish(&open.node).await } else { Ok(()) }
     }
 
     async fn release(&self, _: Ino, handle: Handle) {
-        self.handles.remove(handle);
+        if let Some(open) = self.handles.remove(handle).filter(|open| open.writable) {
+            self.end_writing(&open).await;
+        }
     }
 
     async fn read(&self, _: Ino, handle: Handle, offset: u64, size: usize) -> Result<Vec<Bytes>> {
@@ -141,20 +161,26 @@ impl Vfs for Bucket {
         self.read_open(&open, offset, size).await
     }
 
-    async fn write(&self, _: Ino, _: Handle, _: u64, _: Bytes, _: WriteFlags) -> Result<()> {
-        Err(Error::ReadOnly)
+    async fn write(&self, _: Ino, handle: Handle, offset: u64, data: Bytes, _: WriteFlags) -> Result<()> {
+        let open = self.handles.get(handle)?;
+        self.write_open(&open, offset, &data).await
     }
 
     async fn fsync(&self, ino: Ino) -> Result<()> {
-        self.inodes.get(ino).map(drop)
+        let node = self.inodes.get(ino)?;
+        self.publish(&node).await
     }
 
     async fn sync(&self) -> Result<()> {
+        for node in self.inodes.all() {
+            self.publish(&node).await?;
+        }
         Ok(())
     }
 
     async fn fallocate(&self, _: Ino, _: u64, _: u64, _: Allocate) -> Result<()> {
-        Err(Error::ReadOnly)
+        self.check_writable()?;
+        Err(Error::Unsupported("holes in objects"))
     }
 
     async fn seek(&self, ino: Ino, offset: u64, what: Seek) -> Result<u64> {
@@ -167,7 +193,8 @@ impl Vfs for Bucket {
     }
 
     async fn copy_range(&self, _: Ino, _: u64, _: Ino, _: u64, _: u64) -> Result<u64> {
-        Err(Error::ReadOnly)
+        self.check_writable()?;
+        Err(Error::Unsupported("copying ranges of objects"))
     }
 
     async fn getxattr(&self, ino: Ino, name: &[u8]) -> Result<Bytes> {
@@ -185,11 +212,13 @@ impl Vfs for Bucket {
     }
 
     async fn setxattr(&self, _: Ino, _: &[u8], _: Bytes, _: XattrMode, _: bool) -> Result<()> {
-        Err(Error::ReadOnly)
+        self.check_writable()?;
+        Err(Error::Unsupported("attributes of objects"))
     }
 
     async fn removexattr(&self, _: Ino, _: &[u8]) -> Result<()> {
-        Err(Error::ReadOnly)
+        self.check_writable()?;
+        Err(Error::Unsupported("attributes of objects"))
     }
 
     async fn statfs(&self) -> Result<StatFs> {

@@ -17,6 +17,8 @@ pub enum Attributes {
 /// How to open a bucket as files.
 #[derive(Debug, Clone)]
 pub struct Options {
+    /// Refuse every change.
+    pub read_only: bool,
     /// How long what was heard of names, attributes and listings is believed. With zero, nothing is.
     pub ttl: Duration,
     /// Where attributes come from.
@@ -42,6 +44,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
+            read_only: false,
             ttl: Duration::from_secs(60),
             attributes: Attributes::Listing,
             uid: 0,

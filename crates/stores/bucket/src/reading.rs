@@ -2,7 +2,7 @@
 
 use crate::bucket::Bucket;
 use crate::error::{told, told_of_read};
-use crate::found::{Target, Version};
+use crate::found::Version;
 use crate::inodes::Node;
 use crate::source::{PIECE_BYTES, Raw, cached, pieces};
 use bytes::Bytes;
@@ -21,9 +21,8 @@ const TARGET_BYTES_MAX: u64 = 4095;
 /// An open file: one content of one object.
 #[derive(Debug)]
 pub(crate) struct Open {
-    node: Arc<Node>,
-    object: Object,
-    size: u64,
+    pub(crate) node: Arc<Node>,
+    pub(crate) writable: bool,
     read_ahead: ReadAhead,
     uncached: bool,
 }
@@ -55,16 +54,16 @@ impl Handles {
         self.0.lock().open.get(&handle).cloned().ok_or(Error::BadHandle)
     }
 
-    pub(crate) fn remove(&self, handle: Handle) {
-        self.0.lock().open.remove(&handle);
+    pub(crate) fn remove(&self, handle: Handle) -> Option<Arc<Open>> {
+        self.0.lock().open.remove(&handle)
     }
 }
 
 impl Bucket {
-    /// Opens the object of an inode. From now on it is read as it is now, or not at all.
+    /// Opens the object of an inode. From now on it is read as it is now, or as it is written here, or not at all.
     pub(crate) fn open_object(&self, ino: Ino, flags: OpenFlags) -> Result<Open> {
         let node = self.inodes.get(ino)?;
-        let version = version(&node)?;
+        let version = node.version()?;
         if node.attr().kind != Kind::Regular {
             return Err(Error::Invalid("a symbolic link is not opened"));
         }
@@ -72,22 +71,26 @@ impl Bucket {
         if node.is_stale() {
             return Err(Error::Stale);
         }
-        let object = cached(version).ok_or(Error::Unsupported("reading an object that the server gives no ETag of"))?;
-        let size = version.size;
-        Ok(Open { node, object, size, read_ahead: self.cache.read_ahead(), uncached: flags.uncached })
+        if version.draft == 0 {
+            content(&version)?;
+        }
+        Ok(Open { node, writable: flags.write, read_ahead: self.cache.read_ahead(), uncached: flags.uncached })
     }
 
     /// Up to `size` bytes at `offset`: fewer only at the end.
     pub(crate) async fn read_open(&self, open: &Open, offset: u64, size: usize) -> Result<Vec<Bytes>> {
+        self.publish(&open.node).await?;
+        let version = open.node.version()?;
         let len = u64::try_from(size).unwrap_or(u64::MAX);
-        let range = offset..offset.saturating_add(len).min(open.size);
+        let range = offset..offset.saturating_add(len).min(version.size);
         if range.is_empty() {
             return Ok(Vec::new());
         }
-        let wanted = pieces(range.clone(), open.size);
-        let reading = self.cache.read(&open.object, &wanted, Arc::new(Raw));
-        if let Some(ahead) = open.read_ahead.on_read(offset, len, open.size) {
-            self.cache.prefetch(open.object.clone(), pieces(ahead, open.size), Arc::new(Raw));
+        let object = content(&version)?;
+        let wanted = pieces(range.clone(), version.size);
+        let reading = self.cache.read(&object, &wanted, Arc::new(Raw));
+        if let Some(ahead) = open.read_ahead.on_read(offset, len, version.size) {
+            self.cache.prefetch(object.clone(), pieces(ahead, version.size), Arc::new(Raw));
         }
         let read = reading.await.map_err(|error| told_of_read(&error));
         let read = read.inspect_err(|error| {
@@ -95,16 +98,16 @@ impl Bucket {
                 open.node.went_stale();
             }
         })?;
-        self.give_up_passed(open);
+        self.give_up_passed(open, &object, version.size);
         Ok(within(read, range))
     }
 
     /// Gives up what a long sequential reader has passed: whoever reads it again is served by the cache of the door.
-    fn give_up_passed(&self, open: &Open) {
+    fn give_up_passed(&self, open: &Open, object: &Object, size: u64) {
         if let Some(passed) = open.read_ahead.behind().filter(|_| !open.uncached) {
             // The last of them may have a part that was not passed.
             let whole = passed.start..passed.end.saturating_sub(u64::from(PIECE_BYTES));
-            self.cache.release(open.object.id, pieces(whole, open.size).into_iter().map(|piece| piece.offset));
+            self.cache.release(object.id, pieces(whole, size).into_iter().map(|piece| piece.offset));
         }
     }
 
@@ -115,7 +118,7 @@ impl Bucket {
         if attr.kind != Kind::Symlink {
             return Err(Error::Invalid("it is no symbolic link"));
         }
-        let version = version(&node)?;
+        let version = node.version()?;
         if version.size == 0 || version.size > TARGET_BYTES_MAX {
             return Err(Error::Io(format!(
                 "{:?} says that it is a symbolic link, and has {} bytes",
@@ -129,11 +132,8 @@ impl Bucket {
     }
 }
 
-fn version(node: &Node) -> Result<&Version> {
-    match &node.target {
-        Target::Object(version) => Ok(version),
-        Target::Directory(_) => Err(Error::IsDirectory),
-    }
+fn content(version: &Version) -> Result<Object> {
+    cached(version).ok_or(Error::Unsupported("reading an object that the server gives no ETag of"))
 }
 
 /// What of pieces, the first of which has the start of `range` in it, lies in the range.

@@ -36,6 +36,11 @@ impl Recent {
         (answer.at.elapsed() < self.ttl).then_some(answer.found)
     }
 
+    /// Forgets the answer about a name.
+    pub(crate) fn forget(&self, directory: &Directory, name: &Name) {
+        self.answers.remove(&(directory.clone(), name.clone()));
+    }
+
     /// Keeps an answer to what was asked at `asked`.
     pub(crate) fn keep(&self, directory: &Directory, name: &Name, found: Option<&Found>, asked: Instant) {
         if !self.ttl.is_zero() {

@@ -19,5 +19,9 @@ mod lookups;
 mod names;
 #[path = "bucket/reads.rs"]
 mod reads;
+#[path = "bucket/removes.rs"]
+mod removes;
 #[path = "bucket/world.rs"]
 mod world;
+#[path = "bucket/writes.rs"]
+mod writes;

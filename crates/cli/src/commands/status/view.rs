@@ -57,6 +57,7 @@ struct Objects {
     bucket: String,
     prefix: String,
     inodes: u64,
+    dirty_bytes: u64,
     cache_memory_bytes: u64,
     cache_disk_bytes: u64,
     memory_bytes_max: u64,
@@ -164,6 +165,7 @@ impl Objects {
     fn rows(&self, table: &mut Table) {
         table.row(["  objects", &format!("as they are: {}/{}", self.bucket, self.prefix)]);
         table.row(["  inodes", &format!("{} in use", count(self.inodes))]);
+        table.row(["  dirty", &format!("{} not in the store yet", bytes(self.dirty_bytes))]);
         cached(table, self.cache_memory_bytes, self.memory_bytes_max, self.cache_disk_bytes);
     }
 }

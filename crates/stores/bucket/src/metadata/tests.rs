@@ -40,6 +40,19 @@ fn what_makes_no_sense_is_not_there() {
     assert_eq!(read(&[("mode", "420")]), Metadata { mode: Some(0o644), ..Metadata::default() });
 }
 
+#[test]
+fn what_is_written_is_read() {
+    let at = Timestamp { secs: 1_609_459_200, nanos: 5 };
+    let set = SetAttr { mode: Some(0o640), uid: Some(7), mtime: Some(SetTime::At(at)), ..SetAttr::default() };
+    let mut user = BTreeMap::from([("gid".to_owned(), "8".to_owned())]);
+    write(&set, &mut user);
+    let expected =
+        Metadata { kind: Some(Kind::Regular), mode: Some(0o640), uid: Some(7), gid: Some(8), mtime: Some(at) };
+    assert_eq!(Metadata::read(&user), expected);
+    write(&SetAttr { mtime: Some(SetTime::Now), ..SetAttr::default() }, &mut user);
+    assert_eq!(Metadata::read(&user), Metadata { mtime: None, ..expected });
+}
+
 proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in "\\PC*") {

@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn version(key: &str, etag: &str, size: u64) -> Version {
-    Version { key: key.into(), etag: Some(etag.into()), size }
+    Version { key: key.into(), etag: Some(etag.into()), size, draft: 0 }
 }
 
 #[test]

@@ -74,7 +74,7 @@ async fn symbolic_links_of_s3fs() {
 
 #[tokio::test]
 async fn nothing_is_changed() {
-    let world = World::new(&options(Attributes::Listing)).await;
+    let world = World::new(&Options { read_only: true, ..options(Attributes::Listing) }).await;
     plant(&world).await;
     let files = &world.files;
     let plain = world.ino("plain").await;

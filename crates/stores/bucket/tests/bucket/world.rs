@@ -7,7 +7,9 @@ use stoa_bucket::{Bucket, Options};
 use stoa_objects::s3::{Condition, Headers, S3Bucket};
 use stoa_objects::testing::S3Server;
 use stoa_objects::{ConnectOptions, RetryPolicy, Verb};
-use stoa_vfs::{Attr, Cookie, DirEntry, Ino, Kind, Name, OpenFlags, Result, Vfs};
+use stoa_vfs::{
+    Attr, Caller, Cookie, DirEntry, Handle, Ino, Kind, Make, Name, Node, OpenFlags, Result, Vfs, WriteFlags,
+};
 
 pub(crate) struct World {
     pub(crate) server: S3Server,
@@ -78,6 +80,45 @@ impl World {
         }
     }
 
+    /// What another client sees of an object.
+    pub(crate) async fn object(&self, key: &str) -> Option<Vec<u8>> {
+        let got = self.other.get(key, &stoa_objects::s3::Read::default()).await.ok()?;
+        let bytes: Vec<bytes::Bytes> = futures::TryStreamExt::try_collect(got.body).await.unwrap();
+        Some(bytes.concat())
+    }
+
+    /// Every key, for another client.
+    pub(crate) async fn keys(&self) -> Vec<String> {
+        let page = self.other.list(&stoa_objects::s3::List::default()).await.unwrap();
+        page.objects.into_iter().map(|object| object.key).collect()
+    }
+
+    /// The inode of the directory that a path lies in, and its last name.
+    pub(crate) async fn place(&self, path: &str) -> (Ino, Name) {
+        let (dir, last) = path.rsplit_once('/').unwrap_or(("", path));
+        (self.ino(dir).await, name(last))
+    }
+
+    /// Makes a file or directory.
+    pub(crate) async fn make(&self, path: &str, node: Node) -> Result<Ino> {
+        let (dir, name) = self.place(path).await;
+        let make = Make { node, mode: 0o644, umask: 0 };
+        Ok(self.files.make(Caller::ROOT, dir, &name, &make).await?.attr.ino)
+    }
+
+    /// Makes a file and opens it to write.
+    pub(crate) async fn create(&self, path: &str) -> Writer {
+        let ino = self.make(path, Node::Regular).await.unwrap();
+        self.writer(ino, false).await.unwrap()
+    }
+
+    /// Opens a file to write.
+    pub(crate) async fn writer(&self, ino: Ino, truncate: bool) -> Result<Writer> {
+        let flags = OpenFlags { write: true, truncate, ..OpenFlags::default() };
+        let handle = self.files.open(ino, flags).await?;
+        Ok(Writer { files: Arc::clone(&self.files), ino, handle })
+    }
+
     /// What `work` costs.
     pub(crate) async fn cost<T>(&self, work: impl Future<Output = T>) -> (T, Cost) {
         let before = self.files.s3().meter().counts();
@@ -105,6 +146,31 @@ impl World {
 
     pub(crate) async fn cat(&self, path: &str) -> Result<Vec<u8>> {
         read(self.files.as_ref(), self.stat(path).await?).await
+    }
+}
+
+/// A file that is open to write.
+pub(crate) struct Writer {
+    files: Arc<Bucket>,
+    pub(crate) ino: Ino,
+    pub(crate) handle: Handle,
+}
+
+impl Writer {
+    pub(crate) async fn write(&self, offset: u64, data: &[u8]) -> Result<()> {
+        let data = bytes::Bytes::copy_from_slice(data);
+        self.files.write(self.ino, self.handle, offset, data, WriteFlags::default()).await
+    }
+
+    /// As close(2): its answer, and the handle is gone.
+    pub(crate) async fn close(self) -> Result<()> {
+        let flushed = self.flush().await;
+        self.files.release(self.ino, self.handle).await;
+        flushed
+    }
+
+    pub(crate) async fn flush(&self) -> Result<()> {
+        self.files.flush(self.ino, self.handle).await
     }
 }
 

@@ -1,0 +1,151 @@
+//! Names that come and go.
+
+use crate::bucket::Bucket;
+use crate::directory::Directory;
+use crate::draft::Draft;
+use crate::error::told;
+use crate::escape::{self, Role};
+use crate::found::{Found, Target};
+use crate::inodes::Node;
+use crate::listing::first_below;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use stoa_objects::Error as ObjectsError;
+use stoa_objects::s3::{Condition, Headers, List};
+use stoa_vfs::{Entry, Error, Ino, Name, Node as Kind, Result};
+
+/// The content type of markers, as s3fs and consoles write them.
+const DIRECTORY: &str = "application/x-directory";
+
+impl Bucket {
+    /// Makes a file, which is in the store when it was written and closed; or a directory, which is there at once.
+    pub(crate) async fn make_in(&self, node: &Node, directory: &Directory, name: &Name, kind: &Kind) -> Result<Entry> {
+        let component = component(directory, name)?;
+        match self.find(node, directory, name).await {
+            Ok(_) => return Err(Error::Exists),
+            Err(Error::NotFound) => {}
+            Err(error) => return Err(error),
+        }
+        match kind {
+            Kind::Regular => self.make_file(directory.key(&component)),
+            Kind::Directory => {
+                let below = directory.below(&component);
+                match self.mark(&below).await {
+                    Err(ObjectsError::Conflict { .. }) => return Err(Error::Exists),
+                    marked => marked.map_err(told)?,
+                }
+                self.changed(below.prefix());
+                Ok(self.inodes.hand_out(&self.finder.directory(below, None)))
+            }
+            Kind::Symlink(_) | Kind::Special { .. } => Err(Error::Unsupported("links and devices as objects")),
+        }
+    }
+
+    fn make_file(&self, key: String) -> Result<Entry> {
+        let made = self.finder.made(key.clone(), self.made.fetch_add(1, Ordering::Relaxed));
+        let entry = self.inodes.hand_out(&made);
+        let node = self.inodes.get(entry.attr.ino)?;
+        let key: Arc<str> = key.into();
+        // It was made just now: nobody else has it.
+        if let Ok(mut draft) = node.draft.try_lock() {
+            *draft = Some(Draft::new(Arc::clone(&key)));
+        }
+        self.drafts.lock().insert(key, node);
+        Ok(entry)
+    }
+
+    /// A file of this name that was made here and is not in the store yet.
+    pub(crate) fn find_draft(&self, directory: &Directory, name: &Name) -> Option<Found> {
+        let component = component(directory, name).ok()?;
+        let node = self.drafts.lock().get(directory.key(&component).as_str()).cloned()?;
+        (!node.is_stale()).then(|| node.found())
+    }
+
+    /// Lets go of a file that was made here, and never opened, when nobody refers to it any more.
+    pub(crate) fn forget_draft(&self, ino: Ino) {
+        let mut drafts = self.drafts.lock();
+        if !drafts.is_empty() && self.inodes.get(ino).is_err() {
+            drafts.retain(|key, node| {
+                let gone = node.ino == ino;
+                if gone {
+                    tracing::warn!(%key, "a file was made and never written: it is not in the store");
+                }
+                !gone
+            });
+        }
+    }
+
+    /// Writes the marker of a directory, if there is none.
+    async fn mark(&self, directory: &Directory) -> stoa_objects::Result<()> {
+        let headers = Headers { content_type: Some(DIRECTORY.to_owned()), ..Headers::default() };
+        let none = bytes::Bytes::new();
+        self.s3.put(directory.prefix(), none.into(), &headers, &Condition::IfAbsent).await.map(drop)
+    }
+
+    /// Removes an object, if it is still the one that was last seen.
+    pub(crate) async fn unlink_in(&self, node: &Node, directory: &Directory, name: &Name) -> Result<()> {
+        let found = self.find(node, directory, name).await?;
+        let Target::Object(version) = &found.target else { return Err(Error::IsDirectory) };
+        if version.draft > 0 || self.inodes.find(&found.target).is_some_and(|node| is_written(&node)) {
+            return Err(Error::Unsupported("removing a file that is being written"));
+        }
+        self.s3.delete(&version.key, version.etag.as_deref(), None).await.map_err(told)?;
+        if let Some(node) = self.inodes.find(&found.target) {
+            node.went_stale();
+        }
+        self.changed(&version.key);
+        self.keep(directory).await
+    }
+
+    /// Removes a directory that has nothing but its marker.
+    pub(crate) async fn rmdir_in(&self, node: &Node, directory: &Directory, name: &Name) -> Result<()> {
+        let found = self.find(node, directory, name).await?;
+        let Target::Directory(gone) = &found.target else { return Err(Error::NotDirectory) };
+        let drafts = self.drafts.lock().keys().any(|key| key.starts_with(gone.prefix()));
+        if gone.is_continued() || drafts {
+            return Err(Error::NotEmpty);
+        }
+        let list = List { prefix: gone.prefix().to_owned(), keys_max: Some(2), ..List::default() };
+        let page = self.s3.list(&list).await.map_err(told)?;
+        if page.objects.iter().any(|object| object.key != gone.prefix() || object.size > 0) || page.next.is_some() {
+            return Err(Error::NotEmpty);
+        }
+        for marker in page.objects {
+            self.s3.delete(&marker.key, marker.etag.as_deref(), None).await.map_err(told)?;
+        }
+        self.changed(gone.prefix());
+        self.keep(directory).await
+    }
+
+    /// Sees to it that a directory does not go with the last name in it: rmdir alone removes one.
+    async fn keep(&self, directory: &Directory) -> Result<()> {
+        if directory == self.root() || directory.is_continued() {
+            return Ok(());
+        }
+        match first_below(&self.s3, directory.prefix()).await {
+            Ok(None) => match self.mark(directory).await {
+                // Somebody else has made it.
+                Err(ObjectsError::Conflict { .. }) => Ok(()),
+                marked => marked.map_err(told),
+            },
+            Ok(Some(_)) => Ok(()),
+            // It can't be known without the right to list; the name is gone, which is what was asked for.
+            Err(error) => {
+                tracing::warn!(%error, directory = directory.prefix(), "whether a directory has become empty is not known");
+                Ok(())
+            }
+        }
+    }
+}
+
+fn is_written(node: &Node) -> bool {
+    node.draft.try_lock().map_or(true, |draft| draft.is_some())
+}
+
+/// The component that a new name stands for.
+fn component(directory: &Directory, name: &Name) -> Result<String> {
+    let spelled = escape::decode(name).filter(|(_, role)| *role == Role::Plain);
+    let component = spelled.map(|(text, _)| format!("{}{text}", directory.begun()));
+    let named = |component: &String| directory.part(component, false).is_some_and(|part| part.name == *name);
+    component.filter(named).ok_or(Error::Invalid("a name that no key has: not UTF-8, or with a wrong escape"))
+}

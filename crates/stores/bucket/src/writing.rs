@@ -1,0 +1,215 @@
+//! Files that are written, from opening them to having them in the store.
+
+use crate::bucket::Bucket;
+use crate::directory::Directory;
+use crate::draft::{Draft, Sink};
+use crate::error::told;
+use crate::found::{Target, Version};
+use crate::inodes::Node;
+use crate::reading::Open;
+use std::sync::Arc;
+use stoa_objects::s3::{Condition, CopyHeaders, Source};
+use stoa_vfs::{Error, Result, SetAttr, SetTime};
+
+/// The longest object that is copied in one request, in bytes.
+const COPY_BYTES_MAX: u64 = 5 << 30;
+
+impl Bucket {
+    /// # Errors
+    /// [`Error::ReadOnly`].
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        if self.read_only { Err(Error::ReadOnly) } else { Ok(()) }
+    }
+
+    fn sink(&self) -> Sink<'_> {
+        Sink { s3: &self.s3, budget: &self.budget }
+    }
+
+    /// Lets one more handle write to a file.
+    pub(crate) async fn begin_writing(&self, node: &Node, truncate: bool) -> Result<()> {
+        let mut draft = node.draft.lock().await;
+        let writing = self.drafted(node, &mut draft).await?;
+        if truncate {
+            writing.truncate(0).await?;
+            node.resized(0);
+        }
+        writing.writers += 1;
+        Ok(())
+    }
+
+    /// The draft of a file: from now on there is one.
+    async fn drafted<'d>(&self, node: &Node, draft: &'d mut Option<Draft>) -> Result<&'d mut Draft> {
+        let writing = match draft.take() {
+            Some(draft) => draft,
+            None => self.draft_of(node).await?,
+        };
+        Ok(draft.insert(writing))
+    }
+
+    /// A draft that begins with the content of a file.
+    async fn draft_of(&self, node: &Node) -> Result<Draft> {
+        let version = node.version()?;
+        if version.etag.is_none() {
+            return Err(Error::Unsupported("writing to an object that the server gives no ETag of"));
+        }
+        // What it carries stays, whatever its content will be.
+        let info = self.s3.head(&version.key, None).await.map_err(told)?;
+        if info.etag.as_deref() != version.etag.as_deref() {
+            node.went_stale();
+            return Err(Error::Stale);
+        }
+        Ok(Draft::of(&version, info.headers))
+    }
+
+    /// Writes at the end of an open file.
+    pub(crate) async fn write_open(&self, open: &Open, offset: u64, data: &[u8]) -> Result<()> {
+        let mut draft = open.node.draft.lock().await;
+        let writing = draft.as_mut().filter(|_| open.writable).ok_or(Error::BadHandle)?;
+        let written = writing.write(&self.sink(), offset, data).await;
+        open.node.resized(writing.size());
+        written
+    }
+
+    /// Puts what was written to a file into the store, all at once.
+    pub(crate) async fn publish(&self, node: &Node) -> Result<()> {
+        let mut draft = node.draft.lock().await;
+        match draft.as_mut() {
+            Some(draft) => self.publish_draft(node, draft).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn publish_draft(&self, node: &Node, draft: &mut Draft) -> Result<()> {
+        if let Some(version) = draft.publish(&self.sink()).await? {
+            let key = Arc::clone(&version.key);
+            self.inodes.became(node, Target::Object(version));
+            node.stored();
+            self.drafts.lock().remove(&key);
+            self.changed(&key);
+        }
+        Ok(())
+    }
+
+    /// A handle that could write is given back.
+    pub(crate) async fn end_writing(&self, open: &Open) {
+        let node = &open.node;
+        let mut draft = node.draft.lock().await;
+        let Some(writing) = draft.as_mut() else { return };
+        writing.writers = writing.writers.saturating_sub(1);
+        if writing.writers > 0 {
+            return;
+        }
+        // Closing it has published it, or has said why not.
+        if let Err(error) = self.publish_draft(node, writing).await {
+            tracing::warn!(%error, ino = %node.ino, "a file was closed that is not in the store");
+            writing.give_up().await;
+            node.went_stale();
+            node.given_up();
+            if let Ok(version) = node.version() {
+                self.drafts.lock().remove(&version.key);
+                self.changed(&version.key);
+            }
+        }
+        // Opened to write, and not written.
+        node.given_up();
+        *draft = None;
+    }
+
+    /// Changes the attributes of a file: its length, if it gets shorter; its time, to now; and where objects are asked for their
+    /// attributes, mode, owner and time.
+    pub(crate) async fn change(&self, node: &Node, set: &SetAttr) -> Result<()> {
+        let attr = node.attr();
+        let other = |new: Option<u32>, old: u32| new.filter(|new| *new != old);
+        let set = SetAttr {
+            mode: other(set.mode, attr.mode),
+            uid: other(set.uid, attr.uid),
+            gid: other(set.gid, attr.gid),
+            ..set.clone()
+        };
+        let says =
+            set.mode.is_some() || set.uid.is_some() || set.gid.is_some() || matches!(set.mtime, Some(SetTime::At(_)));
+        if says && !self.finder.asks_objects() {
+            return Err(Error::Unsupported(
+                "mode, owner and time of objects: --attributes objects keeps and shows them",
+            ));
+        }
+        if set.atime.is_some() && set.mtime.is_none() {
+            return Err(Error::Unsupported("times of access of objects"));
+        }
+        if matches!(node.target(), Target::Directory(_)) && (says || set.mtime.is_some()) {
+            return Err(Error::Unsupported("changing attributes of directories of objects"));
+        }
+        let mut draft = node.draft.lock().await;
+        if let Some(size) = set.size.filter(|size| *size != attr.size) {
+            self.cut(node, &mut draft, size).await?;
+        }
+        match draft.as_mut().filter(|draft| draft.is_dirty()) {
+            _ if !says && set.mtime.is_none() => Ok(()),
+            Some(writing) => {
+                writing.carry(&set);
+                node.changes(&set);
+                Ok(())
+            }
+            None => self.carry(node, draft.as_mut(), &set).await,
+        }
+    }
+
+    /// Has the object of a file carry what `set` says, by copying it onto itself.
+    async fn carry(&self, node: &Node, draft: Option<&mut Draft>, set: &SetAttr) -> Result<()> {
+        let version = node.version()?;
+        let Some(etag) = &version.etag else {
+            return Err(Error::Unsupported("changing an object that the server gives no ETag of"));
+        };
+        if version.size > COPY_BYTES_MAX {
+            return Err(Error::Unsupported("changing attributes of an object of more than 5 GiB"));
+        }
+        let mut headers = self.s3.head(&version.key, None).await.map_err(told)?.headers;
+        crate::metadata::write(set, &mut headers.metadata);
+        let source = Source { key: version.key.to_string(), version: None, if_match: Some(etag.to_string()) };
+        let condition = Condition::IfMatch(etag.to_string());
+        let copied = self.s3.copy(&source, &version.key, &CopyHeaders::Replace(headers.clone()), &condition).await;
+        let written = copied.map_err(|error| if error.is_not_found() { Error::Stale } else { told(error) })?;
+        let etag: Arc<str> = written.etag.into();
+        let key = Arc::clone(&version.key);
+        if let Some(draft) = draft {
+            draft.now_is(Arc::clone(&etag), headers);
+        }
+        self.inodes.became(node, Target::Object(Version { etag: Some(etag), ..version }));
+        node.changed(set);
+        self.changed(&key);
+        Ok(())
+    }
+
+    async fn cut(&self, node: &Node, draft: &mut Option<Draft>, size: u64) -> Result<()> {
+        let writing = self.drafted(node, draft).await?;
+        let mut cut = writing.truncate(size).await;
+        if cut.is_ok() {
+            node.resized(size);
+        }
+        if writing.writers == 0 {
+            // Nobody will close it.
+            if cut.is_ok() {
+                cut = self.publish_draft(node, writing).await;
+            }
+            node.given_up();
+            *draft = None;
+        }
+        cut
+    }
+
+    /// Something was changed here about an object, or a directory if the key ends with a slash: what was heard of it before is forgotten.
+    pub(crate) fn changed(&self, key: &str) {
+        let path = key.strip_suffix('/').unwrap_or(key);
+        let (above, component) = path.split_at(path.rfind('/').map_or(0, |slash| slash + 1));
+        for beside in [false, true] {
+            let mut directory = Directory::new(above);
+            for part in crate::escape::parts(component, beside) {
+                self.recent.forget(&directory, &part.name);
+                if let Some(node) = self.inodes.find(&Target::Directory(directory.clone())) {
+                    node.listing.outdate();
+                }
+                directory = directory.continued(component.get(..part.end).unwrap_or_default());
+            }
+        }
+    }
+}

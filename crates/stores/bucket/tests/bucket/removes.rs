@@ -1,0 +1,108 @@
+//! Names that come and go.
+
+use crate::world::{World, doubting, patient};
+use stoa_objects::testing::S3Fault;
+use stoa_vfs::{Error, Kind, Node, Result, Vfs};
+
+async fn unlink(world: &World, path: &str) -> Result<()> {
+    let (dir, name) = world.place(path).await;
+    world.files.unlink(dir, &name).await
+}
+
+async fn rmdir(world: &World, path: &str) -> Result<()> {
+    let (dir, name) = world.place(path).await;
+    world.files.rmdir(dir, &name).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn directories_are_made_and_removed() {
+    for options in [patient(), doubting()] {
+        let world = World::new(&options).await;
+        world.ls("").await;
+        world.make("dir", Node::Directory).await.unwrap();
+        assert_eq!(world.make("dir", Node::Directory).await, Err(Error::Exists));
+        assert_eq!(world.keys().await, ["dir/"]);
+        assert_eq!(
+            world.other.head("dir/", None).await.unwrap().headers.content_type.unwrap(),
+            "application/x-directory"
+        );
+        assert_eq!((world.ls("").await, world.ls("dir").await.len()), (vec!["dir".to_owned()], 0));
+        let file = world.create("dir/file").await;
+        assert_eq!(rmdir(&world, "dir").await, Err(Error::NotEmpty), "though it is not in the store yet");
+        file.write(0, b"x").await.unwrap();
+        file.close().await.unwrap();
+        assert_eq!(rmdir(&world, "dir").await, Err(Error::NotEmpty));
+        assert_eq!(rmdir(&world, "dir/file").await, Err(Error::NotDirectory));
+        assert_eq!(unlink(&world, "dir").await, Err(Error::IsDirectory));
+        unlink(&world, "dir/file").await.unwrap();
+        assert_eq!(unlink(&world, "dir/file").await, Err(Error::NotFound));
+        rmdir(&world, "dir").await.unwrap();
+        assert_eq!((world.keys().await, world.ls("").await), (vec![], vec![]));
+        assert_eq!(world.stat("dir").await.err(), Some(Error::NotFound));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_directory_does_not_go_with_its_last_file() {
+    let world = World::new(&patient()).await;
+    world.put_all(&["a/b/file", "a/other"]).await;
+    assert_eq!(world.ls("a/b").await, ["file"]);
+    unlink(&world, "a/b/file").await.unwrap();
+    assert_eq!(world.keys().await, ["a/b/", "a/other"]);
+    assert!(world.ls("a/b").await.is_empty());
+    rmdir(&world, "a/b").await.unwrap();
+    unlink(&world, "a/other").await.unwrap();
+    assert_eq!(world.keys().await, ["a/"]);
+    assert_eq!(world.stat("a").await.unwrap().kind, Kind::Directory);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_object_that_was_replaced_is_not_removed() {
+    let world = World::new(&patient()).await;
+    world.put("file", "old").await;
+    world.ls("").await;
+    world.put("file", "of somebody else").await;
+    assert_eq!(unlink(&world, "file").await, Err(Error::Stale));
+    assert_eq!(world.object("file").await.unwrap(), b"of somebody else");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refused_removal_removes_nothing() {
+    let world = World::new(&doubting()).await;
+    world.put("file", "x").await;
+    world.server.faults.each("DELETE", "", S3Fault::Status(403));
+    assert_eq!(unlink(&world, "file").await, Err(Error::Denied));
+    assert_eq!(world.cat("file").await.unwrap(), b"x");
+    world.make("dir", Node::Directory).await.unwrap();
+    assert_eq!(rmdir(&world, "dir").await, Err(Error::Denied));
+    assert_eq!(world.ls("").await, ["dir", "file"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_beside_a_directory_is_removed_alone() {
+    let world = World::new(&doubting()).await;
+    world.put_all(&["both", "both/below"]).await;
+    unlink(&world, "both%@file").await.unwrap();
+    assert_eq!((world.keys().await, world.ls("").await), (vec!["both/below".to_owned()], vec!["both".to_owned()]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn names_that_no_key_has_are_refused() {
+    let world = World::new(&doubting()).await;
+    for name in [&b"\xff"[..], b"a%@", b"%@-a", b"a%@file", b"%@+"] {
+        let name = stoa_vfs::Name::new(name.to_vec()).unwrap();
+        let make = stoa_vfs::Make { node: Node::Regular, mode: 0, umask: 0 };
+        let made = world.files.make(stoa_vfs::Caller::ROOT, stoa_vfs::Ino::ROOT, &name, &make).await;
+        assert!(matches!(made, Err(Error::Invalid(_))), "{name}: {made:?}");
+    }
+    // But any name of a key is made as that key.
+    for (name, key) in [("%@-.", "."), ("%@-", "/x"), ("%@@", "%@")] {
+        let path = if key == "/x" {
+            world.make(name, Node::Directory).await.map(|_| format!("{name}/x"))
+        } else {
+            Ok(name.to_owned())
+        };
+        world.create(&path.unwrap()).await.close().await.unwrap();
+        assert!(world.keys().await.contains(&key.to_owned()), "{key}");
+    }
+}
