@@ -36,6 +36,8 @@ pub(crate) struct Draft {
     /// How many bytes went into the parts.
     sent: u64,
     dirty: bool,
+    /// It has no name any more: what is written to it goes nowhere.
+    discarded: bool,
     /// Why it can't be published any more.
     failed: Option<Error>,
     /// Open handles that write.
@@ -62,6 +64,7 @@ impl Draft {
             parts: None,
             sent: 0,
             dirty: true,
+            discarded: false,
             failed: None,
             writers: 0,
         }
@@ -126,6 +129,10 @@ impl Draft {
     /// [`Error::Unsupported`] for another offset, which changes nothing. After any other error nothing more is taken.
     pub(crate) async fn write(&mut self, sink: &Sink<'_>, offset: u64, data: &[u8]) -> Result<()> {
         self.check()?;
+        if self.discarded {
+            self.sent = self.sent.max(offset.saturating_add(data.len() as u64));
+            return Ok(());
+        }
         if offset != self.size() {
             return Err(Error::Unsupported("writing to an object elsewhere than at its end"));
         }
@@ -142,7 +149,7 @@ impl Draft {
     /// Why that failed: it is said again, and nothing of it gets into the store any more.
     pub(crate) async fn publish(&mut self, sink: &Sink<'_>) -> Result<Option<Version>> {
         self.check()?;
-        if !self.dirty {
+        if !self.dirty || self.discarded {
             return Ok(None);
         }
         let size = self.size();
@@ -153,6 +160,13 @@ impl Draft {
         (self.buffer, self.held, self.parts, self.sent) = (BytesMut::new(), None, None, 0);
         self.dirty = false;
         Ok(Some(Version { key: Arc::clone(&self.key), etag: Some(etag), size, draft: 0 }))
+    }
+
+    /// It has lost its name: nothing of it gets into the store any more.
+    pub(crate) async fn discard(&mut self) {
+        let size = self.size();
+        self.give_up().await;
+        (self.kept, self.sent, self.discarded) = (0, size, true);
     }
 
     /// Gives up what was written, and what is in the store of it.

@@ -1,6 +1,6 @@
 //! Listings, page by page, of directories of any size.
 //!
-//! A *scan* is one pass over a directory. It keeps no names: of each page it keeps a [`Mark`], which is where the page begins. A
+//! A *scan* is one pass over a directory. It keeps no names: of each page it keeps a *mark*, which is where the page begins. A
 //! page is kept for a while in a cache of bounded size; when it is needed again, the keys between its mark and the next are
 //! listed again. Within a page, entries come in the order of a hash of their names, and a cookie is the page and the hash: so
 //! it stays where it is, whatever comes and goes around it.
@@ -130,6 +130,11 @@ impl Scan {
     /// The page that has `key`, if that was reached.
     pub(crate) fn covering(&self, key: &str) -> Option<u32> {
         self.marks.lock().covering(key)
+    }
+
+    /// Whether the directory ended before page `number`.
+    pub(crate) fn is_beyond(&self, number: u32) -> bool {
+        self.marks.lock().is_beyond(number)
     }
 
     /// The cookie after an entry at `place` of page `number`.

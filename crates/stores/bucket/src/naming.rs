@@ -7,7 +7,7 @@ use crate::error::told;
 use crate::escape::{self, Role};
 use crate::found::{Found, Target};
 use crate::inodes::Node;
-use crate::listing::first_below;
+use crate::listing::{Page, first_below};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stoa_objects::Error as ObjectsError;
@@ -21,6 +21,9 @@ impl Bucket {
     /// Makes a file, which is in the store when it was written and closed; or a directory, which is there at once.
     pub(crate) async fn make_in(&self, node: &Node, directory: &Directory, name: &Name, kind: &Kind) -> Result<Entry> {
         let component = component(directory, name)?;
+        if node.is_stale() {
+            return Err(Error::NotFound);
+        }
         match self.find(node, directory, name).await {
             Ok(_) => return Err(Error::Exists),
             Err(Error::NotFound) => {}
@@ -35,6 +38,7 @@ impl Bucket {
                     marked => marked.map_err(told)?,
                 }
                 self.changed(below.prefix());
+                self.inodes.is_there(&Target::Directory(below.clone()));
                 Ok(self.inodes.hand_out(&self.finder.directory(below, None)))
             }
             Kind::Symlink(_) | Kind::Special { .. } => Err(Error::Unsupported("links and devices as objects")),
@@ -43,14 +47,19 @@ impl Bucket {
 
     fn make_file(&self, key: String) -> Result<Entry> {
         let made = self.finder.made(key.clone(), self.made.fetch_add(1, Ordering::Relaxed));
+        let key: Arc<str> = key.into();
+        // Of several who make it at once, one does.
+        let mut drafts = self.drafts.lock();
+        if drafts.get(&key).is_some_and(|other| !other.is_stale()) {
+            return Err(Error::Exists);
+        }
         let entry = self.inodes.hand_out(&made);
         let node = self.inodes.get(entry.attr.ino)?;
-        let key: Arc<str> = key.into();
         // It was made just now: nobody else has it.
         if let Ok(mut draft) = node.draft.try_lock() {
             *draft = Some(Draft::new(Arc::clone(&key)));
         }
-        self.drafts.lock().insert(key, node);
+        drafts.insert(key, node);
         Ok(entry)
     }
 
@@ -59,6 +68,18 @@ impl Bucket {
         let component = component(directory, name).ok()?;
         let node = self.drafts.lock().get(directory.key(&component).as_str()).cloned()?;
         (!node.is_stale()).then(|| node.found())
+    }
+
+    /// The files of a directory that were made here and are not in the store yet.
+    pub(crate) fn drafts_in(&self, directory: &Directory) -> Page {
+        let drafts = self.drafts.lock();
+        let named = drafts.iter().filter_map(|(key, node)| {
+            let component = key.strip_prefix(directory.prefix()).filter(|rest| !rest.contains('/'))?;
+            let component = format!("{}{component}", directory.begun());
+            let part = directory.part(&component, false).filter(|part| part.role == Role::Plain)?;
+            Some((part.name, node)).filter(|(_, node)| !node.is_stale())
+        });
+        Page::new(named.map(|(name, node)| (name, node.found())).collect::<Vec<_>>(), true)
     }
 
     /// Lets go of a file that was made here, and never opened, when nobody refers to it any more.
@@ -86,12 +107,15 @@ impl Bucket {
     pub(crate) async fn unlink_in(&self, node: &Node, directory: &Directory, name: &Name) -> Result<()> {
         let found = self.find(node, directory, name).await?;
         let Target::Object(version) = &found.target else { return Err(Error::IsDirectory) };
-        if version.draft > 0 || self.inodes.find(&found.target).is_some_and(|node| is_written(&node)) {
-            return Err(Error::Unsupported("removing a file that is being written"));
+        if version.draft == 0 {
+            self.s3.delete(&version.key, version.etag.as_deref(), None).await.map_err(told)?;
         }
-        self.s3.delete(&version.key, version.etag.as_deref(), None).await.map_err(told)?;
         if let Some(node) = self.inodes.find(&found.target) {
             node.went_stale();
+            self.is_no_draft(&node, &version.key);
+            if let Some(draft) = node.draft.lock().await.as_mut() {
+                draft.discard().await;
+            }
         }
         self.changed(&version.key);
         self.keep(directory).await
@@ -112,6 +136,9 @@ impl Bucket {
         }
         for marker in page.objects {
             self.s3.delete(&marker.key, marker.etag.as_deref(), None).await.map_err(told)?;
+        }
+        if let Some(node) = self.inodes.find(&found.target) {
+            node.went_stale();
         }
         self.changed(gone.prefix());
         self.keep(directory).await
@@ -136,10 +163,6 @@ impl Bucket {
             }
         }
     }
-}
-
-fn is_written(node: &Node) -> bool {
-    node.draft.try_lock().map_or(true, |draft| draft.is_some())
 }
 
 /// The component that a new name stands for.

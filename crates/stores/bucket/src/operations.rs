@@ -114,9 +114,14 @@ impl Vfs for Bucket {
         let (node, directory) = self.directory(dir)?;
         let (scan, mut place) = node.listing.resume(after, self.ttl)?;
         loop {
-            let page = self.page(&directory, &scan, place.page, None).await?;
+            // After what is in the store come the files that are not there yet.
+            let beyond = scan.is_beyond(place.page);
+            let page = match beyond {
+                true => Arc::new(self.drafts_in(&directory)),
+                false => self.page(&directory, &scan, place.page, None).await?,
+            };
             let rest = page.after(place.hash);
-            if rest.is_empty() && !page.last {
+            if rest.is_empty() && !beyond {
                 (place.page, place.hash) = (place.page + 1, 0);
                 continue;
             }
@@ -129,7 +134,7 @@ impl Vfs for Bucket {
                     entry.as_ref().map_or_else(|| self.inodes.number(&listed.found.target), |entry| entry.attr.ino);
                 entries.push(DirEntry { name: listed.name.clone(), ino, kind: listed.found.looks.kind, cookie, entry });
             }
-            let end = page.last && entries.len() == rest.len();
+            let end = beyond && entries.len() == rest.len();
             return Ok(DirPage { entries, end });
         }
     }

@@ -86,6 +86,10 @@ impl Bucket {
         if range.is_empty() {
             return Ok(Vec::new());
         }
+        // Made here and removed before it was stored.
+        if version.draft > 0 {
+            return Err(Error::Stale);
+        }
         let object = content(&version)?;
         let wanted = pieces(range.clone(), version.size);
         let reading = self.cache.read(&object, &wanted, Arc::new(Raw));

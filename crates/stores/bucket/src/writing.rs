@@ -84,10 +84,19 @@ impl Bucket {
             let key = Arc::clone(&version.key);
             self.inodes.became(node, Target::Object(version));
             node.stored();
-            self.drafts.lock().remove(&key);
+            self.is_no_draft(node, &key);
             self.changed(&key);
         }
         Ok(())
+    }
+
+    /// A file that was made here is in the store, or never gets there.
+    pub(crate) fn is_no_draft(&self, node: &Node, key: &str) {
+        let mut drafts = self.drafts.lock();
+        // Another may have been made of this name.
+        if drafts.get(key).is_some_and(|other| other.ino == node.ino) {
+            drafts.remove(key);
+        }
     }
 
     /// A handle that could write is given back.
@@ -106,7 +115,7 @@ impl Bucket {
             node.went_stale();
             node.given_up();
             if let Ok(version) = node.version() {
-                self.drafts.lock().remove(&version.key);
+                self.is_no_draft(node, &version.key);
                 self.changed(&version.key);
             }
         }

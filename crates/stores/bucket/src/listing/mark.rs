@@ -42,6 +42,11 @@ impl Marks {
         self.marks.extend(next.map(Arc::new));
     }
 
+    /// Whether page `number` comes after the last.
+    pub(super) fn is_beyond(&self, number: u32) -> bool {
+        self.ended && usize::try_from(number).is_ok_and(|at| at == self.marks.len())
+    }
+
     /// The page that has `key`, if it was fetched.
     pub(super) fn covering(&self, key: &str) -> Option<u32> {
         let at = self.marks.partition_point(|mark| mark.after.as_str() < key).checked_sub(1)?;

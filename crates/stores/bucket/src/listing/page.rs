@@ -34,7 +34,7 @@ pub(crate) struct PageEntry {
 }
 
 impl Page {
-    pub(super) fn new(entries: impl IntoIterator<Item = (Name, Found)>, last: bool) -> Self {
+    pub(crate) fn new(entries: impl IntoIterator<Item = (Name, Found)>, last: bool) -> Self {
         let hashed = |(name, found)| PageEntry { hash: hash(&name), name, found };
         let mut entries: Vec<_> = entries.into_iter().map(hashed).collect();
         entries.sort_by(|one, other| (one.hash, &one.name).cmp(&(other.hash, &other.name)));

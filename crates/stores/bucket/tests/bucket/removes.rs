@@ -106,3 +106,41 @@ async fn names_that_no_key_has_are_refused() {
         assert!(world.keys().await.contains(&key.to_owned()), "{key}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_is_removed_while_it_is_written() {
+    let world = World::new(&patient()).await;
+    world.put("old", "x").await;
+    for path in ["new", "old"] {
+        let file = match path {
+            "new" => world.create(path).await,
+            _ => world.writer(world.ino(path).await, false).await.unwrap(),
+        };
+        let size = world.stat(path).await.unwrap().size;
+        file.write(size, &vec![7; 20 << 20]).await.unwrap();
+        unlink(&world, path).await.unwrap();
+        assert_eq!(world.stat(path).await.err(), Some(Error::NotFound), "{path}");
+        file.write(size + (20 << 20), b"to nobody").await.unwrap();
+        // Another of that name is another file.
+        let next = world.create(path).await;
+        next.write(0, b"next").await.unwrap();
+        file.close().await.unwrap();
+        assert_eq!(world.object(path).await, None, "{path}");
+        next.close().await.unwrap();
+        assert_eq!(world.object(path).await.unwrap(), b"next", "{path}");
+        assert_eq!((world.server.uploads_open("bucket"), world.files.status().dirty_bytes), (0, 0));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_removed_directory_takes_no_names() {
+    let world = World::new(&patient()).await;
+    let dir = world.make("dir", Node::Directory).await.unwrap();
+    rmdir(&world, "dir").await.unwrap();
+    let make = stoa_vfs::Make { node: Node::Regular, mode: 0, umask: 0 };
+    let made = world.files.make(stoa_vfs::Caller::ROOT, dir, &crate::world::name("file"), &make).await;
+    assert_eq!(made, Err(Error::NotFound));
+    world.make("dir", Node::Directory).await.unwrap();
+    world.create("dir/file").await.close().await.unwrap();
+    assert_eq!(world.keys().await, ["dir/", "dir/file"]);
+}

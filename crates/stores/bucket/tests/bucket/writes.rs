@@ -34,6 +34,7 @@ async fn a_small_file_is_one_put_when_it_is_closed() {
     assert_eq!(world.object("new").await, None, "nothing is visible before");
     let attr = world.stat("new").await.unwrap();
     assert_eq!((attr.size, attr.ino), (11, file.ino), "but here");
+    assert_eq!(world.ls("").await, ["new", "other"]);
     let ino = file.ino;
     file.close().await.unwrap();
     let spent = world.files.s3().meter().counts().since(&before);

@@ -1,0 +1,83 @@
+//! The cases of the suite of every store that hold for objects, in the order of the suite. The others need what objects do not have:
+//! renames, links, writes in the middle, files without a name, attributes of directories; docs/bucket.md names them.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that can't go on fails")]
+
+use std::time::Duration;
+use stoa_bucket::{Attributes, Bucket, Options};
+use stoa_conformance::Capabilities;
+use stoa_conformance::run::CASES;
+use stoa_objects::ConnectOptions;
+use stoa_objects::testing::S3Server;
+
+const HOLD: &[&str] = &[
+    "names::what_is_made_is_found",
+    "names::what_is_not_there_is_not_found",
+    "names::a_name_is_made_once",
+    "names::names_of_255_bytes",
+    "names::names_are_not_folded",
+    "names::rmdir_removes_empty_directories_only",
+    "names::a_removed_directory_takes_no_names",
+    "names::a_name_that_is_made_again_is_another_file",
+    "names::directories_know_their_parent",
+    "names::directories_nest_deep",
+    "orphans::everything_says_stale",
+    "attributes::mode_and_owner_change",
+    "attributes::nothing_set_is_nothing_changed",
+    "attributes::several_at_once",
+    "attributes::times_of_every_age",
+    "times::refused_operations_stamp_nothing",
+    "times::looking_stamps_nothing_but_access",
+    "data::an_empty_file_has_nothing",
+    "data::sizes_around_every_edge",
+    "data::reads_end_at_the_end",
+    "data::many_small_writes_in_order",
+    "data::appends_after_every_sync",
+    "data::a_stream_of_64_mib",
+    "data::handles_see_each_other",
+    "data::a_released_handle_is_closed",
+    "data::many_small_files",
+    "truncate::to_the_same_size_changes_no_bytes",
+    "truncate::cut_to_nothing_and_written_again",
+    "holes::an_empty_file_has_neither",
+    "holes::the_end_is_a_hole",
+    "holes::only_files_have_holes",
+    "symlinks::only_links_are_read",
+    "directories::an_empty_directory_has_no_entries",
+    "directories::only_directories_are_listed",
+    "directories::pages_of_any_size",
+    "directories::every_cookie_resumes",
+    "directories::twenty_thousand_entries",
+    "directories::what_stays_is_seen_once_while_others_come_and_go",
+    "directories::removing_while_listing_removes_all",
+    "durability::closing_reports_no_error_when_there_is_none",
+    "durability::writing_goes_on_after_a_sync",
+    "durability::syncing_what_is_gone_is_stale",
+    "durability::the_store_says_how_full_it_is",
+    "concurrency::one_of_many_makers_wins",
+];
+
+const NONE: Capabilities = Capabilities {
+    hard_links: false,
+    special_files: false,
+    unnamed_files: false,
+    exchange: false,
+    shift_ranges: false,
+    xattrs: false,
+    acls: false,
+};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_holds_for_objects() {
+    for name in HOLD {
+        let case = CASES.iter().find(|case| case.name == *name).unwrap_or_else(|| panic!("there is no case {name}"));
+        let server = S3Server::start("bucket").await.unwrap();
+        let s3 = server.bucket("bucket", &ConnectOptions::default()).unwrap();
+        // Whom the cases' files belong to, as nobody else is said.
+        let ttl = Duration::from_secs(60);
+        let options = Options { attributes: Attributes::Objects, ttl, uid: 1000, gid: 100, ..Options::default() };
+        let files = Bucket::open(s3, "", &options).unwrap();
+        let done = case.run(files, NONE).await;
+        assert!(done.is_ok(), "{done:?}");
+    }
+}
