@@ -24,3 +24,4 @@ mod p20_mount_helper;
 mod p21_idle_is_silent;
 mod p22_memory_ceiling;
 mod p23_few_requests;
+mod p23_streams;
