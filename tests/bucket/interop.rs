@@ -124,3 +124,30 @@ impl Drop for S3fs<'_> {
         let _ = Command::new("umount").arg("--lazy").arg(self.0).status();
     }
 }
+
+#[test]
+fn what_is_written_here_is_the_same_for_s3fs() -> Result<()> {
+    over_objects_in(
+        "to-s3fs",
+        StoreKind::s3(),
+        &["--attributes", "objects", "--ttl", "0"],
+        |_| Ok(()),
+        |place, _| {
+            let script = "mkdir d; echo one > d/plain; echo two > script; chmod 750 script; chown 1234:567 script
+            touch -d @1609459200 d/plain; cp d/plain copy; echo more >> copy; : > empty; head -c 20000000 /dev/urandom > large";
+            shell(script, place.dir(), LIMIT)?;
+            let dir = place.scratch().join("s3fs");
+            std::fs::create_dir(&dir)?;
+            let s3fs = S3fs::mount(place, &dir)?;
+            shell("diff -r s3fs files", place.scratch(), LIMIT)?;
+            for path in ["d/plain", "script", "copy", "empty", "large"] {
+                let (here, there) = (std::fs::metadata(place.path(path))?, std::fs::metadata(dir.join(path))?);
+                ensure!((here.size(), here.mtime()) == (there.size(), there.mtime()), "{path}: {here:?} and {there:?}");
+            }
+            let script = std::fs::metadata(dir.join("script"))?;
+            ensure!((script.mode() & 0o777, script.uid(), script.gid()) == (0o750, 1234, 567), "{script:?}");
+            drop(s3fs);
+            Ok(())
+        },
+    )
+}
