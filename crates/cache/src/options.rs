@@ -24,7 +24,7 @@ impl Options {
     /// A memory cache of so many bytes, without a disk, fetching as suits an object store.
     #[must_use]
     pub fn new(memory_bytes_max: u64) -> Self {
-        Self { memory_bytes_max, disk: None, fetches_max: 16, gap_bytes_max: 1 << 20, fetch_bytes_max: 8 << 20 }
+        Self { memory_bytes_max, disk: None, fetches_max: 16, gap_bytes_max: 256 << 10, fetch_bytes_max: 8 << 20 }
     }
 
     /// Refuses what could never fetch anything.
