@@ -36,7 +36,7 @@ async fn adjoining_pieces_are_one_get_and_then_none() {
 #[tokio::test]
 async fn distant_pieces_and_long_runs_are_separate_gets() {
     let store = Store::new();
-    let (object, pieces) = store.object(1, 4, LEN, 70 << 10).await;
+    let (object, pieces) = store.object(1, 4, LEN, 257 << 10).await;
     read_all(&open(&store, 64 << 20), &object, &pieces).await;
     assert_eq!(store.gets(), 4, "gaps above gap_bytes_max");
 
