@@ -123,7 +123,8 @@ impl Scan {
         self.outdated.load(Ordering::Relaxed)
     }
 
-    fn touch(&self) {
+    /// It is in use.
+    pub(crate) fn touch(&self) {
         *self.used.lock() = Instant::now();
     }
 

@@ -66,6 +66,8 @@ impl Bucket {
         wanted: &Wanted<'_>,
     ) -> Result<Option<Option<Found>>> {
         let Some(scan) = node.listing.recent(self.ttl) else { return Ok(None) };
+        // Who looks at every name after a long listing takes longer than a listing is believed.
+        scan.touch();
         let mut seen = None;
         // It is where its own key is, unless a later page had to say whether there is a directory too.
         for key in [wanted.key.as_str(), wanted.below.prefix()] {

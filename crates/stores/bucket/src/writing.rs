@@ -149,6 +149,7 @@ impl Bucket {
             return Err(Error::Unsupported("changing attributes of directories of objects"));
         }
         let mut draft = node.draft.lock().await;
+        draft.as_ref().map_or(Ok(()), Draft::check)?;
         if let Some(size) = set.size.filter(|size| *size != attr.size) {
             self.cut(node, &mut draft, size).await?;
         }

@@ -124,3 +124,18 @@ async fn a_cookie_that_nobody_gave_is_refused() {
     world.ls("").await;
     assert!(world.files.readdir(Ino::ROOT, Cookie(5 << 35), 10, false).await.is_err());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_looks_at_one_name_after_the_other_goes_on_with_the_listing() {
+    let world = World::new(&Options { ttl: Duration::from_millis(600), ..patient() }).await;
+    many(&world, 100).await;
+    assert_eq!(world.ls("").await.len(), 100);
+    let looked = async {
+        for n in 1..7 {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            world.stat(&format!("f{n}1")).await.unwrap();
+        }
+    };
+    let (_, cost) = world.cost(looked).await;
+    assert!(cost.heads == 0 && (1..=4).contains(&cost.lists), "{cost:?}");
+}
