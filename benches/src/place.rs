@@ -13,7 +13,7 @@ pub(crate) struct Place {
     recipe: Option<Box<dyn Recipe>>,
     dir: PathBuf,
     log: PathBuf,
-    mounted_in: Duration,
+    mounted_in: Option<Duration>,
 }
 
 impl Place {
@@ -21,7 +21,7 @@ impl Place {
     pub(crate) fn new(recipe: Option<Box<dyn Recipe>>, scratch: &Path) -> Result<Self> {
         let (dir, log) = (scratch.join("files"), scratch.join("client.log"));
         fs::create_dir(&dir)?;
-        let mut place = Self { mount: None, recipe, dir, log, mounted_in: Duration::ZERO };
+        let mut place = Self { mount: None, recipe, dir, log, mounted_in: None };
         place.mount()?;
         Ok(place)
     }
@@ -30,7 +30,7 @@ impl Place {
         if let Some(recipe) = &self.recipe {
             let started = Instant::now();
             self.mount = Some(recipe.mount(&self.dir, &self.log)?);
-            self.mounted_in = started.elapsed();
+            self.mounted_in = Some(started.elapsed());
         }
         Ok(())
     }
@@ -43,8 +43,8 @@ impl Place {
         self.dir.join(name)
     }
 
-    /// How long the last mount took.
-    pub(crate) fn mounted_in(&self) -> Duration {
+    /// How long the last mount took, if there is one.
+    pub(crate) fn mounted_in(&self) -> Option<Duration> {
         self.mounted_in
     }
 
