@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stoa_objects::Error as ObjectsError;
 use stoa_objects::s3::{Condition, Headers, List};
-use stoa_vfs::{Entry, Error, Ino, Name, Node as Kind, Result};
+use stoa_vfs::{Entry, Error, Name, Node as Kind, Result};
 
 /// The content type of markers, as s3fs and consoles write them.
 const DIRECTORY: &str = "application/x-directory";
@@ -59,7 +59,11 @@ impl Bucket {
         if let Ok(mut draft) = node.draft.try_lock() {
             *draft = Some(Draft::new(Arc::clone(&key)));
         }
-        drafts.insert(key, node);
+        // A reference of our own: the kernel may forget what nobody opened (mknod(2)), and it still has to get into the store.
+        self.inodes.again(entry.attr.ino)?;
+        if let Some(stale) = drafts.insert(key, node) {
+            self.inodes.forget(stale.ino, 1);
+        }
         Ok(entry)
     }
 
@@ -80,20 +84,6 @@ impl Bucket {
             Some((part.name, node)).filter(|(_, node)| !node.is_stale())
         });
         Page::new(named.map(|(name, node)| (name, node.found())).collect::<Vec<_>>(), true)
-    }
-
-    /// Lets go of a file that was made here, and never opened, when nobody refers to it any more.
-    pub(crate) fn forget_draft(&self, ino: Ino) {
-        let mut drafts = self.drafts.lock();
-        if !drafts.is_empty() && self.inodes.get(ino).is_err() {
-            drafts.retain(|key, node| {
-                let gone = node.ino == ino;
-                if gone {
-                    tracing::warn!(%key, "a file was made and never written: it is not in the store");
-                }
-                !gone
-            });
-        }
     }
 
     /// Writes the marker of a directory, if there is none.

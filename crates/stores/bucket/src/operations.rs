@@ -52,7 +52,6 @@ impl Vfs for Bucket {
 
     fn forget(&self, ino: Ino, count: u64) {
         self.inodes.forget(ino, count);
-        self.forget_draft(ino);
     }
 
     async fn parent(&self, ino: Ino) -> Result<Ino> {

@@ -96,6 +96,7 @@ impl Bucket {
         // Another may have been made of this name.
         if drafts.get(key).is_some_and(|other| other.ino == node.ino) {
             drafts.remove(key);
+            self.inodes.forget(node.ino, 1);
         }
     }
 

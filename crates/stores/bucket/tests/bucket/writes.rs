@@ -56,6 +56,27 @@ async fn an_empty_file_is_an_object_too() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_nobody_opened_gets_into_the_store_though_the_kernel_forgets_it() {
+    let world = World::new(&patient()).await;
+    let ino = world.make("made", Node::Regular).await.unwrap();
+    world.files.forget(ino, 1);
+    assert_eq!(world.ls("").await, ["made"]);
+    assert_eq!(world.object("made").await, None);
+    assert_eq!(world.ino("made").await, ino, "it is still the same");
+    world.files.sync().await.unwrap();
+    assert_eq!(world.object("made").await.unwrap(), b"");
+    assert_eq!(world.files.status().dirty_bytes, 0);
+
+    let ino = world.make("removed", Node::Regular).await.unwrap();
+    world.files.forget(ino, 1);
+    let (dir, name) = world.place("removed").await;
+    world.files.unlink(dir, &name).await.unwrap();
+    assert_eq!(world.files.getattr(ino).await, Err(Error::Stale), "nobody refers to it any more");
+    world.files.sync().await.unwrap();
+    assert_eq!(world.object("removed").await, None);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_large_file_is_sent_while_it_is_written_and_seen_when_it_is_closed() {
     let world = World::new(&patient()).await;
     let content = pattern(1, 40 * MIB + 77);
