@@ -143,9 +143,12 @@ fn who_may_not_write_is_told_and_leaves_nothing() -> Result<()> {
             let denied =
                 |result: std::io::Result<()>| result.is_err_and(|error| error.raw_os_error() == Some(libc::EACCES));
             for len in [0, 100, 30 * MIB] {
-                let mut file = File::create(place.path("new"))?;
-                let written = file.write_all(&pattern(1, len));
-                ensure!(denied(written.and_then(|()| file.sync_all())), "{len} bytes");
+                // The kernel gives the file before it back some time after it was closed: until then, opening it says why it failed.
+                let written = File::create(place.path("new")).and_then(|mut file| {
+                    file.write_all(&pattern(1, len))?;
+                    file.sync_all()
+                });
+                ensure!(denied(written), "{len} bytes");
             }
             ensure!(shell("touch touched", place.dir(), LIMIT).is_err(), "touch");
             let append = File::options().append(true).open(place.path("old")).and_then(|mut file| {

@@ -17,6 +17,8 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 const CONNECTIONS_MAX: usize = 32;
 /// How long a request may take to arrive, and a line of an answer to be taken.
 const PEER_PATIENCE: Duration = Duration::from_secs(15);
+/// How long the connections may take to show that were made before the mount ended.
+const LAST_CALL: Duration = Duration::from_millis(20);
 /// How long answers may take once the mount ends.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 /// The least time between two lines of progress.
@@ -51,9 +53,7 @@ pub(crate) async fn serve(
             Ok((stream, place)) => {
                 let answers = Arc::clone(&answers);
                 under_way.spawn(async move {
-                    if let Err(error) = converse(stream, owner, &*answers).await {
-                        tracing::debug!(%error, "control connection ended early");
-                    }
+                    hear(stream, owner, &*answers).await;
                     drop(place);
                 });
             }
@@ -64,6 +64,11 @@ pub(crate) async fn serve(
             }
         }
     }
+    // Who asked before the end is answered, however soon that came.
+    while let Ok(Ok((stream, _))) = timeout(LAST_CALL, listener.accept()).await {
+        let answers = Arc::clone(&answers);
+        under_way.spawn(async move { hear(stream, owner, &*answers).await });
+    }
     // What can't be told in time ends with the connection, which whoever asked will see.
     let _ = timeout(LAST_WORDS, async { while under_way.join_next().await.is_some() {} }).await;
 }
@@ -71,6 +76,12 @@ pub(crate) async fn serve(
 /// Whether user `peer` may ask a mount of user `owner`.
 fn may_ask(peer: u32, owner: u32) -> bool {
     peer == 0 || peer == owner
+}
+
+async fn hear(stream: UnixStream, owner: u32, answers: &impl Answers) {
+    if let Err(error) = converse(stream, owner, answers).await {
+        tracing::debug!(%error, "control connection ended early");
+    }
 }
 
 async fn converse(stream: UnixStream, owner: u32, answers: &impl Answers) -> io::Result<()> {

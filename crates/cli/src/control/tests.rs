@@ -185,3 +185,23 @@ fn a_mount_that_ended_is_said_to_have() {
     let error = ask(&socket, &Request::Status).unwrap_err();
     assert!(error.contains("can't be asked"), "{error}");
 }
+
+#[tokio::test]
+async fn who_asked_before_the_end_is_answered_after_it() {
+    use std::io::{BufRead, Write};
+
+    let dir = tempfile::tempdir().unwrap();
+    let socket = dir.path().join("control");
+    let listener = UnixListener::bind(&socket).unwrap();
+    let mut stream = std::os::unix::net::UnixStream::connect(&socket).unwrap();
+    let mut line = serde_json::to_vec(&Request::Status).unwrap();
+    line.push(b'\n');
+    stream.write_all(&line).unwrap();
+    // Nobody has accepted it when the mount ends.
+    let (stop, stopped) = tokio::sync::oneshot::channel();
+    stop.send(()).unwrap();
+    serve(listener, registry::uid(), Arc::new(Fake::default()), stopped).await;
+    let mut answer = String::new();
+    std::io::BufReader::new(stream).read_line(&mut answer).unwrap();
+    assert!(answer.contains("asked"), "{answer:?}");
+}

@@ -48,6 +48,10 @@ impl Bucket {
 
     /// A draft that begins with the content of a file.
     async fn draft_of(&self, node: &Node) -> Result<Draft> {
+        // It may have been given up between the look at its name and now: the kernel looks again.
+        if node.is_stale() {
+            return Err(Error::Stale);
+        }
         let version = node.version()?;
         if version.etag.is_none() {
             return Err(Error::Unsupported("writing to an object that the server gives no ETag of"));
@@ -73,10 +77,13 @@ impl Bucket {
     /// Puts what was written to a file into the store, all at once.
     pub(crate) async fn publish(&self, node: &Node) -> Result<()> {
         let mut draft = node.draft.lock().await;
-        match draft.as_mut() {
-            Some(draft) => self.publish_draft(node, draft).await,
-            None => Ok(()),
+        let Some(draft) = draft.as_mut() else { return Ok(()) };
+        let published = self.publish_draft(node, draft).await;
+        if published.is_err() {
+            // Whoever opens the name from now on gets what is in the store, also before the file is given back.
+            node.went_stale();
         }
+        published
     }
 
     async fn publish_draft(&self, node: &Node, draft: &mut Draft) -> Result<()> {
