@@ -2,6 +2,7 @@
 //! together, and a scan of many records costs little more than one of a few.
 
 use super::Inner;
+use super::read::bucket_of;
 use super::window::Window;
 use crate::record::{Bucket, RecordKey};
 use std::ops::RangeInclusive;
@@ -48,11 +49,8 @@ impl Inner {
         let full = records.len() == BUCKETS_MAX;
         let mut directories: Vec<(Ino, Buckets)> = Vec::new();
         for (key, value) in records {
-            let (Ok(RecordKey::Bucket(ino, hash)), Ok(bucket)) = (RecordKey::decode(&key), Bucket::decode(value))
-            else {
-                return;
-            };
-            let bucket = (hash, Arc::new(bucket));
+            let Ok((ino, hash, bucket)) = bucket_of(dir, &key, value) else { return };
+            let bucket = (hash, bucket);
             match directories.last_mut() {
                 Some((same, buckets)) if *same == ino => buckets.push(bucket),
                 _ => directories.push((ino, vec![bucket])),

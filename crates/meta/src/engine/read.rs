@@ -225,6 +225,15 @@ pub(super) fn extent_of(ino: Ino, key: &Key, value: Bytes) -> Result<Extent> {
     }
 }
 
+/// Reads a bucket of a directory: whose it is, the hash of its names, and what it holds. `dir` is the directory that was read.
+pub(super) fn bucket_of(dir: Ino, key: &Key, value: Bytes) -> Result<(Ino, u64, Arc<Bucket>)> {
+    let RecordKey::Bucket(ino, hash) = RecordKey::decode(key).map_err(|error| bad("directory", dir, &error))? else {
+        return Err(bad("directory", dir, &Malformed("another kind of record among entries")));
+    };
+    let bucket = Bucket::decode(value).map_err(|error| bad("directory", dir, &error))?;
+    Ok((ino, hash, Arc::new(bucket)))
+}
+
 pub(super) fn bad(what: &str, ino: Ino, error: &Malformed) -> Error {
     Error::Corrupt(format!("{what} record of inode {ino}: {error}"))
 }

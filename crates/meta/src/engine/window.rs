@@ -4,9 +4,9 @@
 //! requests to the store for every one of them; a window costs about as much as a page does.
 
 use super::Inner;
-use super::read::bad;
+use super::read::bucket_of;
 use crate::Result;
-use crate::record::{Bucket, Malformed, RecordKey};
+use crate::record::{Bucket, RecordKey};
 use quick_cache::Weighter;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -79,12 +79,8 @@ impl Inner {
         let full = records.len() == self.cached.window_max;
         let mut buckets = Vec::with_capacity(records.len());
         for (key, value) in records {
-            let RecordKey::Bucket(_, hash) = RecordKey::decode(&key).map_err(|error| bad("directory", dir, &error))?
-            else {
-                return Err(bad("directory", dir, &Malformed("another kind of record among entries")));
-            };
-            let bucket = Bucket::decode(value).map_err(|error| bad("directory", dir, &error))?;
-            buckets.push((hash, Arc::new(bucket)));
+            let (_, hash, bucket) = bucket_of(dir, &key, value)?;
+            buckets.push((hash, bucket));
         }
         let next = buckets.last().map_or(start, |(hash, _)| hash + 1);
         Ok(Window { start, end: full.then_some(next), buckets })

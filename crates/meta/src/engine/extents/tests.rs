@@ -19,6 +19,16 @@ fn extent(index: u64, checksum: u64) -> Extent {
     Extent { offset: index * LEN, len: LEN, content: Content::Stored(run) }
 }
 
+/// A namespace with a file without extents, and the segment that they are going to lie in.
+async fn empty_file() -> (Arc<dyn ObjectStore>, Engine, Ino) {
+    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+    Engine::format(Arc::clone(&store), ROOT).await.unwrap();
+    let engine = open(&store).await;
+    let ino = file(&engine, "file").await;
+    engine.publish(&[NewSegment { id: SEGMENT, stored_bytes: 1, data_bytes: 1 }], Vec::new()).await.unwrap();
+    (store, engine, ino)
+}
+
 async fn publish(engine: &Engine, ino: Ino, extents: Vec<Extent>) {
     engine.publish(&[], vec![FileUpdate { ino, extents, size: MANY * LEN, modified: None }]).await.unwrap();
 }
@@ -29,11 +39,7 @@ fn may_be_held(engine: &Engine, ino: Ino) -> bool {
 
 #[tokio::test]
 async fn the_extents_of_a_file_that_is_written_at_random_are_held() {
-    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
-    Engine::format(Arc::clone(&store), ROOT).await.unwrap();
-    let first = open(&store).await;
-    let ino = file(&first, "large").await;
-    first.publish(&[NewSegment { id: SEGMENT, stored_bytes: 1, data_bytes: 1 }], Vec::new()).await.unwrap();
+    let (store, first, ino) = empty_file().await;
     let mut expected: Vec<Extent> = (0..MANY).map(|index| extent(index, index)).collect();
     publish(&first, ino, expected.clone()).await;
     assert!(first.0.held(ino).await.unwrap().is_some(), "its writer holds it");
@@ -59,11 +65,7 @@ async fn the_extents_of_a_file_that_is_written_at_random_are_held() {
 
 #[tokio::test]
 async fn that_a_file_has_too_many_extents_is_found_out_once() {
-    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
-    Engine::format(Arc::clone(&store), ROOT).await.unwrap();
-    let first = open(&store).await;
-    let ino = file(&first, "huge").await;
-    first.publish(&[NewSegment { id: SEGMENT, stored_bytes: 1, data_bytes: 1 }], Vec::new()).await.unwrap();
+    let (store, first, ino) = empty_file().await;
     let many = u64::try_from(first.0.cached.held_max).unwrap() + 1;
     let update = |extents| vec![FileUpdate { ino, extents, size: many * LEN, modified: None }];
     first.publish(&[], update((0..many).map(|index| extent(index, index)).collect())).await.unwrap();
@@ -80,11 +82,7 @@ async fn that_a_file_has_too_many_extents_is_found_out_once() {
 
 #[tokio::test]
 async fn who_reads_many_extents_holds_them_in_the_end() {
-    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
-    Engine::format(Arc::clone(&store), ROOT).await.unwrap();
-    let first = open(&store).await;
-    let ino = file(&first, "large").await;
-    first.publish(&[NewSegment { id: SEGMENT, stored_bytes: 1, data_bytes: 1 }], Vec::new()).await.unwrap();
+    let (store, first, ino) = empty_file().await;
     let expected: Vec<Extent> = (0..MANY).map(|index| extent(index, index)).collect();
     publish(&first, ino, expected.clone()).await;
     first.close().await.unwrap();
