@@ -7,12 +7,14 @@
 mod acl;
 mod attr;
 mod error;
+mod handles;
 mod name;
 mod vfs;
 
 pub use acl::{ACL_ACCESS, ACL_DEFAULT, Acl, AclEntry, AclTag, Inherited};
 pub use attr::{Attr, Entry, Ino, Kind, NAME_MAX, PERMISSIONS, SetAttr, SetTime, StatFs, Timestamp};
 pub use error::{Error, Result};
+pub use handles::Handles;
 pub use name::Name;
 pub use vfs::{
     Allocate, CachePolicy, Caller, Cookie, DirEntry, DirPage, Handle, Make, Node, OpenFlags, RenameMode, Seek, Vfs,

@@ -4,7 +4,7 @@ use crate::directory::Directory;
 use crate::found::Finder;
 use crate::inodes::{Inodes, Node};
 use crate::listing::{Pages, first_below};
-use crate::reading::Handles;
+use crate::reading::Open;
 use crate::recent::Recent;
 use crate::source::Versions;
 use crate::{Error, Options, Result};
@@ -18,6 +18,7 @@ use std::time::Duration;
 use stoa_cache::{Budget, Cache, DiskOptions, Usage};
 use stoa_objects::Error as ObjectsError;
 use stoa_objects::s3::S3Bucket;
+use stoa_vfs::Handles;
 
 /// Shares of the memory ceiling: a half for data, as objects are larger than names;
 const DATA_SHARE: u64 = 2;
@@ -37,7 +38,7 @@ pub struct Bucket {
     pub(crate) inodes: Inodes,
     pub(crate) pages: Pages,
     pub(crate) recent: Recent,
-    pub(crate) handles: Handles,
+    pub(crate) handles: Handles<Open>,
     /// Files that were made here and are not in the store yet, by key.
     pub(crate) drafts: Mutex<HashMap<Arc<str>, Arc<Node>>>,
     /// How many were made, and one more: their names among each other.

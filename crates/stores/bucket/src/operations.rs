@@ -126,8 +126,7 @@ impl Vfs for Bucket {
             }
             let mut entries = Vec::with_capacity(rest.len().min(count));
             for listed in rest.iter().take(count) {
-                let cookie = scan.cookie(place.page, listed.hash);
-                let cookie = cookie?;
+                let cookie = scan.cookie(place.page, listed.hash)?;
                 let entry = attributes.then(|| self.inodes.hand_out(&listed.found));
                 let ino =
                     entry.as_ref().map_or_else(|| self.inodes.number(&listed.found.target), |entry| entry.attr.ino);

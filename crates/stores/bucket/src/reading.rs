@@ -7,13 +7,11 @@ use crate::inodes::Node;
 use crate::source::{PIECE_BYTES, Raw, cached, pieces};
 use bytes::Bytes;
 use futures::TryStreamExt;
-use parking_lot::Mutex;
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use stoa_cache::{Object, ReadAhead};
 use stoa_objects::s3::Read;
-use stoa_vfs::{Error, Handle, Ino, Kind, OpenFlags, Result};
+use stoa_vfs::{Error, Ino, Kind, OpenFlags, Result};
 
 /// The longest target of a symbolic link, in bytes (`PATH_MAX` without its NUL).
 const TARGET_BYTES_MAX: u64 = 4095;
@@ -25,38 +23,6 @@ pub(crate) struct Open {
     pub(crate) writable: bool,
     read_ahead: ReadAhead,
     uncached: bool,
-}
-
-/// The open files.
-#[derive(Debug, Default)]
-pub(crate) struct Handles(Mutex<Table>);
-
-#[derive(Debug, Default)]
-struct Table {
-    open: HashMap<Handle, Arc<Open>>,
-    last: u64,
-}
-
-impl Handles {
-    pub(crate) fn add(&self, open: Open) -> Handle {
-        let mut table = self.0.lock();
-        table.last += 1;
-        let handle = Handle(table.last);
-        table.open.insert(handle, Arc::new(open));
-        handle
-    }
-
-    /// The open file of a handle.
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`].
-    pub(crate) fn get(&self, handle: Handle) -> Result<Arc<Open>> {
-        self.0.lock().open.get(&handle).cloned().ok_or(Error::BadHandle)
-    }
-
-    pub(crate) fn remove(&self, handle: Handle) -> Option<Arc<Open>> {
-        self.0.lock().open.remove(&handle)
-    }
 }
 
 impl Bucket {

@@ -7,7 +7,7 @@ use crate::log::{Log, LogOptions};
 use crate::neighbours::Neighbours;
 use crate::ownership::{Claim, Ownership};
 use crate::references::References;
-use crate::writing::Handles;
+use crate::writing::Open;
 use crate::{Error, FormatOptions, OpenOptions, Result, Status, VolumeInfo};
 use object_store::ObjectStore;
 use parking_lot::Mutex;
@@ -17,7 +17,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 use stoa_cache::{Budget, Cache, DiskOptions};
 use stoa_meta::{Engine, EngineOptions, Meta, RootOptions, SegmentId};
-use stoa_vfs::Ino;
+use stoa_vfs::{Handles, Ino};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
@@ -48,7 +48,7 @@ pub struct Volume {
     pub(crate) cache: Arc<Cache>,
     /// Memory for dirty data.
     pub(crate) budget: Budget,
-    pub(crate) handles: Handles,
+    pub(crate) handles: Handles<Open>,
     pub(crate) references: References,
     pub(crate) reads: Reads,
     pub(crate) neighbours: Neighbours,

@@ -4,13 +4,10 @@ use crate::file::{File, Layer, Piece};
 use crate::log::Home;
 use crate::volume::Volume;
 use bytes::Bytes;
-use parking_lot::Mutex;
-use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use stoa_cache::{ReadAhead, Reservation};
 use stoa_meta::ChangeAttr;
-use stoa_vfs::{Allocate, Error, Handle, Ino, Kind, OpenFlags, Result, Timestamp};
+use stoa_vfs::{Allocate, Error, Ino, Kind, OpenFlags, Result, Timestamp};
 
 /// A layer this large goes into the log without waiting for more.
 const FREEZE_BYTES: u64 = 8 << 20;
@@ -24,13 +21,6 @@ const SIZE_MAX: u64 = i64::MAX as u64;
 
 /// Collapsing and inserting take multiples of this (fallocate(2) leaves it to the file system; ext4 and XFS ask for their block size).
 const SHIFT_UNIT: u64 = 4096;
-
-/// Open files.
-#[derive(Debug, Default)]
-pub(crate) struct Handles {
-    open: Mutex<HashMap<u64, Arc<Open>>>,
-    next: AtomicU64,
-}
 
 /// An open file.
 #[derive(Debug)]
@@ -55,22 +45,6 @@ impl Drop for Open {
         let mut state = self.file.lock();
         state.writers -= u32::from(self.writable);
         state.replacing &= state.writers > 0;
-    }
-}
-
-impl Handles {
-    pub(crate) fn add(&self, open: Open) -> Handle {
-        let handle = self.next.fetch_add(1, Ordering::Relaxed);
-        self.open.lock().insert(handle, Arc::new(open));
-        Handle(handle)
-    }
-
-    pub(crate) fn get(&self, handle: Handle) -> Result<Arc<Open>> {
-        self.open.lock().get(&handle.0).cloned().ok_or(Error::BadHandle)
-    }
-
-    pub(crate) fn remove(&self, handle: Handle) -> Option<Arc<Open>> {
-        self.open.lock().remove(&handle.0)
     }
 }
 
