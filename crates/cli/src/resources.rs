@@ -25,6 +25,11 @@ pub(crate) fn background_max(memory_bytes_max: u64) -> u16 {
     u16::try_from(memory_bytes_max >> 24).unwrap_or(u16::MAX).clamp(8, 64)
 }
 
+/// How many buffers of a MiB are kept for the next writes: a thirty-second of the memory.
+pub(crate) fn spare_buffers_max(memory_bytes_max: u64) -> usize {
+    usize::try_from(memory_bytes_max >> 25).unwrap_or(usize::MAX).clamp(2, 128)
+}
+
 /// How long freed memory is kept for what needs some next: the more of it there may be, the longer.
 pub(crate) fn freed_memory_kept(memory_bytes_max: u64) -> Duration {
     let kept = Duration::from_millis(memory_bytes_max >> 23);

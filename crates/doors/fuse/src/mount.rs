@@ -1,7 +1,7 @@
 //! Mounting and unmounting.
 
 use crate::apart::apart;
-use crate::session::{Ended, Session, handshake};
+use crate::session::{Ended, Pool, Session, handshake};
 use crate::{Error, MountOptions, OpStats, Result};
 use std::fs;
 use std::io;
@@ -42,7 +42,8 @@ impl Mount {
         let device = if is_root() { direct::mount(&dir, &options)? } else { helper::mount(&dir, &options)? };
         let started = handshake(&device, policy, &options).and_then(|agreement| {
             let workers = options.worker_count();
-            let session = Session::new(vfs, agreement, runtime.clone(), workers);
+            let pool = Pool::new(workers, options.spare_buffers_max, runtime.clone());
+            let session = Session::new(vfs, agreement, runtime.clone(), pool);
             let ended = session.start(device, workers).map_err(Error::io("starting a FUSE worker"))?;
             Ok((Arc::clone(&session.stats), ended))
         });

@@ -11,11 +11,11 @@ mod worker;
 mod writers;
 
 pub(crate) use answer::{Answer, Outcome, Payload, Taken};
+pub(crate) use buffer::Pool;
 pub(crate) use device::{Device, PATH as DEVICE_PATH};
 pub(crate) use init::{Agreement, WRITE_BYTES_MAX, handshake};
 
 use crate::stats::OpStats;
-use buffer::Pool;
 use interrupts::Interrupts;
 use std::io;
 use std::sync::{Arc, OnceLock};
@@ -48,7 +48,7 @@ pub(crate) struct Session {
 pub(crate) type Alive = mpsc::Sender<()>;
 
 impl Session {
-    pub(crate) fn new(vfs: Arc<dyn Vfs>, agreement: Agreement, runtime: Handle, workers: usize) -> Arc<Self> {
+    pub(crate) fn new(vfs: Arc<dyn Vfs>, agreement: Agreement, runtime: Handle, pool: Arc<Pool>) -> Arc<Self> {
         Arc::new(Self {
             policy: vfs.cache_policy(),
             vfs,
@@ -58,7 +58,7 @@ impl Session {
             notices: OnceLock::new(),
             runtime,
             interrupts: Interrupts::default(),
-            pool: Pool::new(workers),
+            pool,
         })
     }
 

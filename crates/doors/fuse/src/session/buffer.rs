@@ -4,7 +4,9 @@ use super::init::WRITE_BYTES_MAX;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::time::Duration;
 use stoa_wire_fuse::REQUEST_OVERHEAD;
+use tokio::runtime::Handle;
 
 #[cfg(test)]
 mod tests;
@@ -15,15 +17,32 @@ mod tests;
 /// more memory it holds than it counts to a factor of two.
 pub(crate) const HAND_OVER_BYTES_MIN: usize = (WRITE_BYTES_MAX as usize) / 2;
 
-/// Buffers kept for use again, beside those in the workers' hands.
+/// Buffers kept for good, beside those in the workers' hands.
 const SPARE_PER_WORKER: usize = 4;
+
+/// How long one beyond these is kept without being wanted. New memory costs the kernel a fault for each page and clearing it, which took
+/// a third of the time of a long write; and a write that goes on wants a buffer again within milliseconds.
+const KEPT: Duration = Duration::from_secs(1);
 
 /// Buffers that are not in use. How many are in use is bounded by the writes that the kernel has under way, and by the budget
 /// that a store takes what it keeps from.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    spare: Mutex<Vec<Vec<u8>>>,
-    spare_max: usize,
+    spare: Mutex<Spare>,
+    /// So many are kept for good;
+    idle_max: usize,
+    /// and so many while they are wanted.
+    busy_max: usize,
+    runtime: Handle,
+}
+
+#[derive(Debug, Default)]
+struct Spare {
+    buffers: Vec<Vec<u8>>,
+    /// The fewest there were since the last look: nobody wanted these.
+    unwanted: usize,
+    /// Whether somebody looks, because there are more than are kept for good.
+    watched: bool,
 }
 
 /// A buffer, which goes back to its pool when it is dropped.
@@ -34,15 +53,54 @@ pub(crate) struct Buffer {
 }
 
 impl Pool {
-    pub(crate) fn new(workers: usize) -> Arc<Self> {
-        Arc::new(Self { spare: Mutex::new(Vec::new()), spare_max: workers * SPARE_PER_WORKER })
+    /// A pool that keeps up to `busy_max` buffers while they are wanted.
+    pub(crate) fn new(workers: usize, busy_max: usize, runtime: Handle) -> Arc<Self> {
+        let idle_max = workers * SPARE_PER_WORKER;
+        Arc::new(Self { spare: Mutex::default(), idle_max, busy_max: busy_max.max(idle_max), runtime })
     }
 
     /// A buffer with room for any request.
     pub(crate) fn take(self: &Arc<Self>) -> Buffer {
-        let spare = self.spare.lock().pop();
-        let bytes = spare.unwrap_or_else(|| Vec::with_capacity(WRITE_BYTES_MAX as usize + REQUEST_OVERHEAD));
+        let bytes = self.spare.lock().take();
+        let bytes = bytes.unwrap_or_else(|| Vec::with_capacity(WRITE_BYTES_MAX as usize + REQUEST_OVERHEAD));
         Buffer { bytes, pool: Arc::clone(self) }
+    }
+
+    fn give_back(self: &Arc<Self>, bytes: Vec<u8>) {
+        let mut spare = self.spare.lock();
+        if spare.buffers.len() >= self.busy_max {
+            return;
+        }
+        spare.buffers.push(bytes);
+        if spare.buffers.len() > self.idle_max && !spare.watched {
+            spare.watched = true;
+            let pool = Arc::clone(self);
+            self.runtime.spawn(async move {
+                loop {
+                    tokio::time::sleep(KEPT).await;
+                    if !pool.spare.lock().trim(pool.idle_max) {
+                        return;
+                    }
+                }
+            });
+        }
+    }
+}
+
+impl Spare {
+    fn take(&mut self) -> Option<Vec<u8>> {
+        let taken = self.buffers.pop();
+        self.unwanted = self.unwanted.min(self.buffers.len());
+        taken
+    }
+
+    /// Frees what nobody wanted since the last time, but for `idle_max`; whether there may be more to free.
+    fn trim(&mut self, idle_max: usize) -> bool {
+        let kept = (self.buffers.len() - self.unwanted).max(idle_max);
+        self.buffers.truncate(kept);
+        self.unwanted = self.buffers.len();
+        self.watched = self.buffers.len() > idle_max;
+        self.watched
     }
 }
 
@@ -65,9 +123,6 @@ impl AsRef<[u8]> for Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        let mut spare = self.pool.spare.lock();
-        if spare.len() < self.pool.spare_max {
-            spare.push(std::mem::take(&mut self.bytes));
-        }
+        self.pool.give_back(std::mem::take(&mut self.bytes));
     }
 }
