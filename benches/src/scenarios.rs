@@ -1,5 +1,6 @@
 //! What is measured: rows, in scenarios that share what they prepare.
 
+mod copy;
 mod growth;
 mod idle;
 mod large;
@@ -62,6 +63,7 @@ pub(crate) const ALL: &[Scenario] = &[
     small::FEW,
     small::MANY,
     tree::SCENARIO,
+    copy::SCENARIO,
     list::TEN_THOUSAND,
     list::HUNDRED_THOUSAND,
     programs::GIT,

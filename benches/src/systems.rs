@@ -28,6 +28,8 @@ use std::process::Command;
 pub(crate) enum System {
     /// The release binary
     Stoa,
+    /// The release binary with --objects: files are objects
+    Objects,
     /// The local file system
     Ext4,
     /// Parallel requests with Stoa's S3 client: no file system at all
@@ -46,6 +48,7 @@ impl System {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Stoa => "Stoa",
+            Self::Objects => "Stoa, objects",
             Self::Ext4 => "ext4",
             Self::Raw => "raw S3",
             Self::Floor => "FUSE floor",
@@ -70,6 +73,7 @@ impl System {
         Ok(match (self, store) {
             (Self::Floor, _) => Some(Box::new(floor::Floor)),
             (Self::Stoa, Some(store)) => Some(Box::new(stoa::Stoa::format(store, scratch)?)),
+            (Self::Objects, Some(store)) => Some(Box::new(stoa::Stoa::objects(store, scratch))),
             (Self::S3fs, Some(store)) => Some(Box::new(s3fs::S3fs::new(store, scratch)?)),
             (Self::Rclone, Some(store)) => Some(Box::new(rclone::Rclone::new(store, scratch)?)),
             (Self::Zerofs, Some(store)) => Some(Box::new(zerofs::Zerofs::new(store, scratch)?)),
