@@ -166,6 +166,9 @@ pub struct CachePolicy {
     /// Nobody else can change the store: entries, attributes and pages stay valid until this door changes them, and
     /// the kernel may hold written pages.
     pub exclusive: bool,
+    /// An inode's content changes through this door alone, as another content of the same name is another inode: pages stay
+    /// valid. `exclusive` says as much.
+    pub content_stays: bool,
     /// Otherwise, how long attributes and entries stay valid, in milliseconds.
     pub ttl_ms: u64,
     /// The store takes no writes.

@@ -9,18 +9,20 @@ mod cookie;
 mod fetch;
 mod mark;
 mod merge;
+mod own;
 mod page;
 
-pub(crate) use fetch::{first_below, listed};
+pub(crate) use fetch::first_below;
 pub(crate) use page::{Page, Pages};
 
 use cookie::Place;
 use mark::Marks;
+use own::Changes;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use stoa_vfs::{Cookie, Error, Result};
+use stoa_vfs::{Cookie, Error, Name, Result};
 use tokio::time::Instant;
 
 /// So many passes over one directory can be under way; the one that was used least recently is given up first.
@@ -51,8 +53,8 @@ pub(crate) struct Scan {
     number: u16,
     began: Instant,
     used: Mutex<Instant>,
-    /// Something was changed here since.
-    outdated: AtomicBool,
+    /// What was changed here since.
+    changes: Mutex<Changes>,
     marks: Mutex<Marks>,
     /// Held by who fetches a page.
     fetching: tokio::sync::Mutex<()>,
@@ -79,21 +81,44 @@ impl Listing {
     pub(crate) fn recent(&self, ttl: Duration) -> Option<Arc<Scan>> {
         let scan = self.scans.lock().scans.last().cloned()?;
         let used = *scan.used.lock();
-        (used.elapsed() < ttl && !scan.is_outdated()).then_some(scan)
+        (used.elapsed() < ttl).then_some(scan)
     }
 
-    /// A name was added or removed: who begins to read sees it, and who is at it goes on.
-    pub(crate) fn outdate(&self) {
-        self.scans.lock().scans.iter().for_each(|scan| scan.outdated.store(true, Ordering::Relaxed));
+    /// A name was added or removed here: who begins to read sees it, who is at it goes on, and of all other names is still known what
+    /// was known.
+    pub(crate) fn changed(&self, name: &Name) {
+        self.scans.lock().scans.iter().for_each(|scan| scan.changes.lock().add(name));
+    }
+
+    /// The directory was made just now, with nothing in it: that is a listing.
+    pub(crate) fn is_new(&self, pages: &Pages) {
+        let scan = self.scans.lock().begin();
+        scan.marks.lock().reached(None);
+        pages.keep((scan.id, 0), &Arc::new(Page::new([], true)));
+    }
+
+    /// Whether there are other names than those that were changed here, by what was last listed and is not older than `ttl`.
+    pub(crate) fn has_others(&self, pages: &Pages, ttl: Duration) -> bool {
+        let Some(scan) = self.recent(ttl) else { return false };
+        let count = scan.marks.lock().count();
+        let changes = scan.changes.lock();
+        // Who removes all begins with the first.
+        let at_hand = (0..count).rev().filter_map(|number| pages.get((scan.id, number), Some(ttl)));
+        at_hand.into_iter().any(|page| page.names().rev().any(|name| !changes.has(name)))
     }
 }
 
 impl Scans {
     fn fresh(&mut self, ttl: Duration) -> Arc<Scan> {
-        if let Some(newest) = self.scans.last().filter(|scan| scan.began.elapsed() < ttl && !scan.is_outdated()) {
+        let current = |scan: &&Arc<Scan>| scan.began.elapsed() < ttl && scan.changes.lock().is_empty();
+        if let Some(newest) = self.scans.last().filter(current) {
             newest.touch();
             return Arc::clone(newest);
         }
+        self.begin()
+    }
+
+    fn begin(&mut self) -> Arc<Scan> {
         if self.scans.len() >= SCANS_MAX {
             let oldest = self.scans.iter().enumerate().min_by_key(|(_, scan)| *scan.used.lock()).map(|(at, _)| at);
             oldest.map(|at| self.scans.remove(at));
@@ -113,14 +138,15 @@ impl Scan {
             number,
             began: now,
             used: Mutex::new(now),
-            outdated: AtomicBool::new(false),
+            changes: Mutex::default(),
             marks: Mutex::default(),
             fetching: tokio::sync::Mutex::default(),
         }
     }
 
-    fn is_outdated(&self) -> bool {
-        self.outdated.load(Ordering::Relaxed)
+    /// Whether what it saw of a name can still be so.
+    pub(crate) fn knows(&self, name: &Name) -> bool {
+        !self.changes.lock().has(name)
     }
 
     /// It is in use.

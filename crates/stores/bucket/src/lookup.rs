@@ -1,7 +1,7 @@
 //! Finding what one name stands for.
 //!
-//! A listing of the directory that is at hand answers. Otherwise two requests go out at the same time: HEAD, for the object, and
-//! LIST with one key, for the directory.
+//! A listing of the directory that is at hand answers. Otherwise one request lists what begins with the name: the object comes first in
+//! it, and soon after that the directory.
 
 use crate::bucket::Bucket;
 use crate::directory::Directory;
@@ -9,15 +9,17 @@ use crate::error::told;
 use crate::escape::{self, Role};
 use crate::found::Found;
 use crate::inodes::Node;
-use crate::listing::{first_below, listed};
-use futures::future;
-use stoa_objects::s3::{Listed, ObjectInfo};
+use crate::listing::first_below;
+use stoa_objects::s3::{List, Listed};
 use stoa_objects::{Error as ObjectsError, Result as ObjectsResult};
 use stoa_vfs::{Cookie, Error, Name, Result};
 use tokio::time::Instant;
 
 /// The longest key, in bytes, that S3 has.
 const KEY_BYTES_MAX: usize = 1024;
+
+/// So many names that begin with the one that is asked for are listed with it.
+const NEIGHBOURS_MAX: u16 = 100;
 
 /// What a name says about a directory, and the keys that it could stand for.
 struct Wanted<'n> {
@@ -65,7 +67,7 @@ impl Bucket {
         directory: &Directory,
         wanted: &Wanted<'_>,
     ) -> Result<Option<Option<Found>>> {
-        let Some(scan) = node.listing.recent(self.ttl) else { return Ok(None) };
+        let Some(scan) = node.listing.recent(self.ttl).filter(|scan| scan.knows(wanted.name)) else { return Ok(None) };
         // Who looks at every name after a long listing takes longer than a listing is believed.
         scan.touch();
         let mut seen = None;
@@ -103,53 +105,74 @@ impl Bucket {
         if wanted.key.len() > KEY_BYTES_MAX {
             return Ok(None);
         }
-        let below = first_below(&self.s3, wanted.below.prefix());
-        let (object, below) = future::join(self.ask_head(wanted), below).await;
-        let is_directory = match (&below, &object) {
-            (Ok(first), _) => first.is_some(),
+        let (object, is_directory) = match self.look(wanted).await {
             // Whoever may not list sees no directories, and opens what it knows.
-            (Err(ObjectsError::Denied { .. }), Ok(Some(_))) => false,
-            (Err(error), _) => return Err(told(error.clone())),
+            Err(denied @ ObjectsError::Denied { .. }) => return self.ask_unlisted(wanted, denied).await.map(Some),
+            looked => looked.map_err(told)?,
         };
         match (is_directory, wanted.role) {
-            (true, Role::Plain) => self.ask_directory(wanted, below.ok().flatten()).await.map(Some),
+            (true, Role::Plain) => self.ask_directory(wanted.below.clone()).await.map(Some),
             // Without a directory it has a plain name.
             (false, Role::Beside) => Ok(None),
-            _ => self.of_object(wanted, object).await,
+            _ => match object {
+                Some(listed) => self.of_listed(listed).await,
+                None => Ok(None),
+            },
         }
     }
 
-    async fn ask_head(&self, wanted: &Wanted<'_>) -> ObjectsResult<Option<ObjectInfo>> {
-        if wanted.key.is_empty() {
-            return Ok(None);
+    /// The object at a key, and whether there are keys below it, by one listing of what begins with it.
+    async fn look(&self, wanted: &Wanted<'_>) -> ObjectsResult<(Option<Listed>, bool)> {
+        let list = List {
+            prefix: wanted.key.clone(),
+            delimiter: Some("/".to_owned()),
+            keys_max: Some(NEIGHBOURS_MAX),
+            ..List::default()
+        };
+        let below = wanted.below.prefix();
+        let page = self.s3.list(&list).await?;
+        let is_directory = page.prefixes.iter().any(|prefix| prefix == below);
+        let objects = page.objects.iter().map(|object| object.key.as_str());
+        let reached = objects.chain(page.prefixes.iter().map(String::as_str)).any(|key| key >= below);
+        // Other names come between the two, such as `a.txt` between `a` and `a/`; rarely so many.
+        let is_directory = match page.next.is_some() && !reached {
+            true => first_below(&self.s3, below).await?.is_some(),
+            false => is_directory,
+        };
+        let object = page.objects.into_iter().find(|object| object.key == wanted.key);
+        Ok((object.filter(|object| is_file(wanted, object.size)), is_directory))
+    }
+
+    /// An object at a key, for who may not list.
+    async fn ask_unlisted(&self, wanted: &Wanted<'_>, denied: ObjectsError) -> Result<Found> {
+        if wanted.key.is_empty() || wanted.role == Role::Beside {
+            return Err(told(denied));
         }
         match self.s3.head(&wanted.key, None).await {
-            // A marker is the directory that it marks, and no file in it, unless it has content.
-            Ok(info) => Ok(Some(info).filter(|info| !wanted.component.is_empty() || info.size > 0)),
-            Err(ObjectsError::NotFound { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    async fn ask_directory(&self, wanted: &Wanted<'_>, first: Option<Listed>) -> Result<Found> {
-        let has_marker = first.is_some_and(|first| first.key == wanted.below.prefix());
-        match has_marker && self.finder.asks_objects() {
-            true => self.ask_marker(wanted.below.clone()).await,
-            false => Ok(self.finder.directory(wanted.below.clone(), None)),
-        }
-    }
-
-    async fn of_object(&self, wanted: &Wanted<'_>, object: ObjectsResult<Option<ObjectInfo>>) -> Result<Option<Found>> {
-        match object {
-            Ok(object) => Ok(object.map(|info| self.finder.asked(&wanted.key, &info))),
-            // Whoever may list and not read sees what there is.
-            Err(denied @ ObjectsError::Denied { .. }) => match listed(&self.s3, &wanted.key).await {
-                Ok(listed) => Ok(listed.map(|listed| self.finder.listed(listed))),
-                Err(_) => Err(told(denied)),
-            },
+            Ok(info) if is_file(wanted, info.size) => Ok(self.finder.asked(&wanted.key, &info)),
+            Ok(_) | Err(ObjectsError::NotFound { .. }) => Err(told(denied)),
             Err(error) => Err(told(error)),
         }
     }
+
+    async fn ask_directory(&self, directory: Directory) -> Result<Found> {
+        match self.finder.asks_objects() {
+            true => self.ask_marker(directory).await,
+            false => Ok(self.finder.directory(directory, None)),
+        }
+    }
+
+    async fn of_listed(&self, listed: Listed) -> Result<Option<Found>> {
+        match self.finder.asks_objects() {
+            true => self.ask_object(listed).await,
+            false => Ok(Some(self.finder.listed(listed))),
+        }
+    }
+}
+
+/// Whether an object is a file: a marker is the directory that it marks, and no file in it, unless it has content.
+fn is_file(wanted: &Wanted<'_>, size: u64) -> bool {
+    !wanted.component.is_empty() || (size > 0 && !wanted.key.is_empty())
 }
 
 /// What `name` says, if it is a name that something in the directory could have.

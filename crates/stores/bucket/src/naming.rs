@@ -13,6 +13,7 @@ use std::sync::atomic::Ordering;
 use stoa_objects::Error as ObjectsError;
 use stoa_objects::s3::{Condition, Headers, List};
 use stoa_vfs::{Entry, Error, Name, Node as Kind, Result};
+use tokio::time::Instant;
 
 /// The content type of markers, as s3fs and consoles write them.
 const DIRECTORY: &str = "application/x-directory";
@@ -38,8 +39,14 @@ impl Bucket {
                     marked => marked.map_err(told)?,
                 }
                 self.changed(below.prefix());
-                self.inodes.is_there(&Target::Directory(below.clone()));
-                Ok(self.inodes.hand_out(&self.finder.directory(below, None)))
+                let found = self.finder.directory(below, None);
+                self.inodes.is_there(&found.target);
+                self.recent.keep(directory, name, Some(&found), Instant::now());
+                let entry = self.inodes.hand_out(&found);
+                if let Some(node) = self.inodes.find(&found.target) {
+                    node.listing.is_new(&self.pages);
+                }
+                Ok(entry)
             }
             Kind::Symlink(_) | Kind::Special { .. } => Err(Error::Unsupported("links and devices as objects")),
         }
@@ -108,7 +115,8 @@ impl Bucket {
             }
         }
         self.changed(&version.key);
-        self.keep(directory).await
+        self.recent.keep(directory, name, None, Instant::now());
+        self.keep(node, directory).await
     }
 
     /// Removes a directory that has nothing but its marker.
@@ -131,12 +139,13 @@ impl Bucket {
             node.went_stale();
         }
         self.changed(gone.prefix());
-        self.keep(directory).await
+        self.recent.keep(directory, name, None, Instant::now());
+        self.keep(node, directory).await
     }
 
     /// Sees to it that a directory does not go with the last name in it: rmdir alone removes one.
-    async fn keep(&self, directory: &Directory) -> Result<()> {
-        if directory == self.root() || directory.is_continued() {
+    async fn keep(&self, node: &Node, directory: &Directory) -> Result<()> {
+        if directory == self.root() || directory.is_continued() || node.listing.has_others(&self.pages, self.ttl) {
             return Ok(());
         }
         match first_below(&self.s3, directory.prefix()).await {

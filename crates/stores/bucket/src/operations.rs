@@ -37,7 +37,7 @@ impl Bucket {
 impl Vfs for Bucket {
     fn cache_policy(&self) -> CachePolicy {
         let ttl_ms = u64::try_from(self.ttl.as_millis()).unwrap_or(u64::MAX);
-        CachePolicy { exclusive: false, ttl_ms, read_only: self.read_only }
+        CachePolicy { exclusive: false, content_stays: true, ttl_ms, read_only: self.read_only }
     }
 
     async fn lookup(&self, parent: Ino, name: &Name) -> Result<Entry> {

@@ -224,7 +224,7 @@ impl Bucket {
             for part in crate::escape::parts(component, beside) {
                 self.recent.forget(&directory, &part.name);
                 if let Some(node) = self.inodes.find(&Target::Directory(directory.clone())) {
-                    node.listing.outdate();
+                    node.listing.changed(&part.name);
                 }
                 directory = directory.continued(component.get(..part.end).unwrap_or_default());
             }

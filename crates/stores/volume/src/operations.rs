@@ -86,7 +86,7 @@ impl Volume {
 #[async_trait]
 impl Vfs for Volume {
     fn cache_policy(&self) -> CachePolicy {
-        CachePolicy { exclusive: true, ttl_ms: 0, read_only: self.is_read_only() }
+        CachePolicy { exclusive: true, content_stays: true, ttl_ms: 0, read_only: self.is_read_only() }
     }
 
     async fn lookup(&self, parent: Ino, name: &Name) -> Result<Entry> {

@@ -52,7 +52,7 @@ impl fmt::Debug for Model {
 #[async_trait]
 impl Vfs for Model {
     fn cache_policy(&self) -> CachePolicy {
-        CachePolicy { exclusive: true, ttl_ms: 0, read_only: false }
+        CachePolicy { exclusive: true, content_stays: true, ttl_ms: 0, read_only: false }
     }
 
     async fn lookup(&self, parent: Ino, name: &Name) -> Result<Entry> {

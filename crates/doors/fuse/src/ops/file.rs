@@ -34,7 +34,7 @@ pub(super) fn uncached(flags: u32) -> bool {
 /// What the kernel is told about a file it opened with `flags`.
 pub(super) fn open_reply(session: &Session, handle: Handle, flags: u32) -> Open {
     let mut reply = 0;
-    if session.policy.exclusive {
+    if session.policy.content_stays {
         reply |= flags::open_reply::KEEP_CACHE;
     }
     // Nothing was written, so a close has nothing to report. A kernel that holds written pages sends FLUSH in any case.

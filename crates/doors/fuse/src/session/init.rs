@@ -48,9 +48,9 @@ pub(crate) struct Agreement {
 
 /// What is answered to `offer`.
 pub(crate) fn negotiate(offer: &Init, policy: CachePolicy, options: &MountOptions) -> (Agreement, InitReply) {
-    let caching = match (policy.exclusive, policy.read_only || options.read_only) {
-        (true, false) => flag::WRITEBACK_CACHE | flag::EXPLICIT_INVAL_DATA,
-        (true, true) => flag::EXPLICIT_INVAL_DATA,
+    let caching = match (policy.content_stays, policy.exclusive) {
+        (true, true) if !policy.read_only && !options.read_only => flag::WRITEBACK_CACHE | flag::EXPLICIT_INVAL_DATA,
+        (true, _) => flag::EXPLICIT_INVAL_DATA,
         (false, _) => flag::AUTO_INVAL_DATA,
     };
     let flags = (WANTED | caching) & offer.flags;

@@ -32,7 +32,7 @@ impl Hooked {
 
     /// The same, and others may change the store.
     pub(crate) fn shared(mut self) -> Self {
-        self.policy = CachePolicy { exclusive: false, ttl_ms: 0, ..self.policy };
+        self.policy = CachePolicy { exclusive: false, content_stays: false, ttl_ms: 0, ..self.policy };
         self
     }
 }

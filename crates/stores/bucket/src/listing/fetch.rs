@@ -119,7 +119,7 @@ impl Bucket {
     }
 
     /// An object as it describes itself; as it is listed, if it may not be asked.
-    async fn ask_object(&self, listed: Listed) -> Result<Option<Found>> {
+    pub(crate) async fn ask_object(&self, listed: Listed) -> Result<Option<Found>> {
         match self.s3.head(&listed.key, None).await {
             Ok(info) => Ok(Some(self.finder.asked(&listed.key, &info))),
             Err(ObjectsError::NotFound { .. }) => Ok(None),
@@ -158,9 +158,4 @@ pub(crate) async fn first_below(s3: &S3Bucket, prefix: &str) -> ObjectsResult<Op
             (first, _) => return Ok(first),
         }
     }
-}
-
-/// What a listing says of the object at `key`: no key that begins with it comes before.
-pub(crate) async fn listed(s3: &S3Bucket, key: &str) -> ObjectsResult<Option<Listed>> {
-    Ok(first_below(s3, key).await?.filter(|first| first.key == key))
 }

@@ -42,6 +42,11 @@ impl Marks {
         self.marks.extend(next.map(Arc::new));
     }
 
+    /// How many pages there are, as far as it has come.
+    pub(super) fn count(&self) -> u32 {
+        u32::try_from(self.marks.len()).unwrap_or(u32::MAX)
+    }
+
     /// Whether page `number` comes after the last.
     pub(super) fn is_beyond(&self, number: u32) -> bool {
         self.ended && usize::try_from(number).is_ok_and(|at| at == self.marks.len())

@@ -54,6 +54,11 @@ impl Page {
         self.entries.get(from..).unwrap_or_default()
     }
 
+    /// The names in it, in the order in which they are read.
+    pub(super) fn names(&self) -> impl DoubleEndedIterator<Item = &Name> {
+        self.entries.iter().map(|entry| &entry.name)
+    }
+
     /// What a name stands for.
     pub(crate) fn find(&self, name: &Name) -> Option<&Found> {
         let wanted = hash(name);

@@ -1,28 +1,38 @@
 //! Lookups of single names: what they cost, and what may be refused.
 
-use crate::world::{Cost, FREE, World, doubting, patient};
+use crate::world::{FREE, World, doubting, lists, patient};
 use std::time::Duration;
 use stoa_bucket::{Attributes, Options};
 use stoa_objects::testing::S3Fault;
 use stoa_vfs::{Error, Kind};
 
-const BOTH: Cost = Cost { lists: 1, heads: 1, gets: 0 };
-
 #[tokio::test]
-async fn a_name_nobody_listed_costs_a_head_and_a_list_once() {
+async fn a_name_nobody_listed_costs_one_list_once() {
     let world = World::new(&patient()).await;
     world.put_all(&["cat", "photos/dog", "both", "both/x"]).await;
     for (path, kind) in
         [("cat", Kind::Regular), ("photos", Kind::Directory), ("both", Kind::Directory), ("both%@file", Kind::Regular)]
     {
         let (found, cost) = world.cost(world.stat(path)).await;
-        assert_eq!((found.unwrap().kind, cost), (kind, BOTH), "{path}");
+        assert_eq!((found.unwrap().kind, cost), (kind, lists(1)), "{path}");
         assert_eq!(world.cost(world.stat(path)).await.1, FREE, "{path}");
     }
-    assert_eq!(world.cost(world.stat("none")).await, (Err(Error::NotFound), BOTH));
+    assert_eq!(world.cost(world.stat("none")).await, (Err(Error::NotFound), lists(1)));
     assert_eq!(world.cost(world.stat("none")).await, (Err(Error::NotFound), FREE));
     // No server has such a key.
-    assert_eq!(world.cost(world.stat(&format!("photos/{}", "x".repeat(255)))).await.1, BOTH);
+    assert_eq!(world.cost(world.stat(&format!("photos/{}", "x".repeat(255)))).await.1, lists(1));
+}
+
+#[tokio::test]
+async fn many_names_may_come_between_an_object_and_its_directory() {
+    let world = World::new(&patient()).await;
+    let between: Vec<_> = (0..150).map(|number| format!("both!{number}")).collect();
+    world.put_all(&between.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    world.put_all(&["both", "both/x"]).await;
+    let (found, cost) = world.cost(world.stat("both")).await;
+    assert_eq!((found.unwrap().kind, cost), (Kind::Directory, lists(2)));
+    assert_eq!(world.stat("both%@file").await.unwrap().kind, Kind::Regular);
+    assert_eq!(world.stat("both!149").await.unwrap().kind, Kind::Regular);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Names that come and go.
 
-use crate::world::{World, doubting, patient};
+use crate::world::{FREE, World, doubting, lists, patient};
 use stoa_objects::testing::S3Fault;
 use stoa_vfs::{Error, Kind, Node, Result, Vfs};
 
@@ -54,6 +54,49 @@ async fn a_directory_does_not_go_with_its_last_file() {
     unlink(&world, "a/other").await.unwrap();
     assert_eq!(world.keys().await, ["a/"]);
     assert_eq!(world.stat("a").await.unwrap().kind, Kind::Directory);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_listed_is_removed_without_another_look() {
+    let world = World::new(&patient()).await;
+    let names: Vec<_> = (0..20).map(|number| format!("dir/{number}")).collect();
+    world.put_all(&names.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    assert_eq!(world.ls("dir").await.len(), 20);
+    let all_but_one = async {
+        for name in &names[1..] {
+            unlink(&world, name).await.unwrap();
+            assert_eq!(world.stat(name).await.err(), Some(Error::NotFound));
+        }
+    };
+    assert_eq!(world.cost(all_but_one).await.1, FREE);
+    let last = world.cost(unlink(&world, &names[0])).await;
+    assert_eq!(last, (Ok(()), lists(1)), "whether the directory is empty is asked");
+    assert_eq!(world.keys().await, ["dir/"]);
+    assert!(world.ls("dir").await.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_directory_that_was_made_here_is_known() {
+    let world = World::new(&patient()).await;
+    world.ls("").await;
+    let make = async {
+        world.make("dir", Node::Directory).await.unwrap();
+        for number in 0..20 {
+            let file = world.create(&format!("dir/{number}")).await;
+            file.write(0, b"x").await.unwrap();
+            file.close().await.unwrap();
+        }
+    };
+    assert_eq!(world.cost(make).await.1, FREE);
+    assert_eq!(world.ls("dir").await.len(), 20);
+    // What was said of it before it was removed says nothing of it when it is made again.
+    for number in 0..20 {
+        unlink(&world, &format!("dir/{number}")).await.unwrap();
+    }
+    rmdir(&world, "dir").await.unwrap();
+    world.make("dir", Node::Directory).await.unwrap();
+    assert!(world.ls("dir").await.is_empty());
+    assert_eq!(world.stat("dir/3").await.err(), Some(Error::NotFound));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -4,7 +4,7 @@ use stoa_vfs::CachePolicy;
 use stoa_wire_fuse::Init;
 use stoa_wire_fuse::flags::init as flag;
 
-const EXCLUSIVE: CachePolicy = CachePolicy { exclusive: true, ttl_ms: 0, read_only: false };
+const EXCLUSIVE: CachePolicy = CachePolicy { exclusive: true, content_stays: true, ttl_ms: 0, read_only: false };
 
 fn agreed(offer: u64, policy: CachePolicy) -> u64 {
     let offer = Init { minor: 45, readahead_bytes_max: 131_072, flags: offer };
@@ -22,10 +22,12 @@ fn nothing_is_agreed_that_was_not_offered() {
 #[test]
 fn pages_are_held_back_by_a_kernel_that_has_the_store_to_itself() {
     let caching = flag::WRITEBACK_CACHE | flag::EXPLICIT_INVAL_DATA | flag::AUTO_INVAL_DATA;
-    let shared = CachePolicy { exclusive: false, ttl_ms: 1000, read_only: false };
+    let shared = CachePolicy { exclusive: false, content_stays: false, ttl_ms: 1000, read_only: false };
+    let of_versions = CachePolicy { content_stays: true, ..shared };
     let read_only = CachePolicy { read_only: true, ..EXCLUSIVE };
     assert_eq!(agreed(u64::MAX, EXCLUSIVE) & caching, flag::WRITEBACK_CACHE | flag::EXPLICIT_INVAL_DATA);
     assert_eq!(agreed(u64::MAX, shared) & caching, flag::AUTO_INVAL_DATA);
+    assert_eq!(agreed(u64::MAX, of_versions) & caching, flag::EXPLICIT_INVAL_DATA);
     assert_eq!(agreed(u64::MAX, read_only) & caching, flag::EXPLICIT_INVAL_DATA);
 }
 
