@@ -33,6 +33,7 @@ impl Objects {
         let mut options = Options { read_only: plan.read_only(), ..self.options(plan.memory_bytes_max()) };
         if let Some((dir, bytes_max)) = plan.cache_dir() {
             (options.cache_dir, options.cache_bytes_max) = (Some(dir.to_owned()), bytes_max);
+            options.spill_dir = dir.to_owned();
         }
         // It looks at the disk.
         let opened = tokio::task::spawn_blocking(move || Bucket::open(s3, &prefix, &options)).await;

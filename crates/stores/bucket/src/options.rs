@@ -39,6 +39,8 @@ pub struct Options {
     pub cache_dir: Option<PathBuf>,
     /// The most bytes to keep there.
     pub cache_bytes_max: u64,
+    /// Where written bytes go for which there is no memory, in files without a name. It should be on a disk.
+    pub spill_dir: PathBuf,
 }
 
 impl Default for Options {
@@ -55,6 +57,7 @@ impl Default for Options {
             memory_bytes_max: 1 << 30,
             cache_dir: None,
             cache_bytes_max: 10 << 30,
+            spill_dir: PathBuf::from("/var/tmp"),
         }
     }
 }

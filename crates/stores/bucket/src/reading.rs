@@ -1,6 +1,7 @@
 //! Open files and what is read of them.
 
 use crate::bucket::Bucket;
+use crate::draft::Seen;
 use crate::error::{told, told_of_read};
 use crate::found::Version;
 use crate::inodes::Node;
@@ -45,9 +46,15 @@ impl Bucket {
 
     /// Up to `size` bytes at `offset`: fewer only at the end.
     pub(crate) async fn read_open(&self, open: &Open, offset: u64, size: usize) -> Result<Vec<Bytes>> {
-        self.publish(&open.node).await?;
-        let version = open.node.version()?;
         let len = u64::try_from(size).unwrap_or(u64::MAX);
+        while let Some((before, view)) = self.view(&open.node, offset..offset.saturating_add(len)).await? {
+            match self.read_view(view).await {
+                // What was written has been stored meanwhile, and what it began with is gone.
+                Err(Error::Stale) if open.node.version()? != before => {}
+                read => return read,
+            }
+        }
+        let version = open.node.version()?;
         let range = offset..offset.saturating_add(len).min(version.size);
         if range.is_empty() {
             return Ok(Vec::new());
@@ -70,6 +77,38 @@ impl Bucket {
         })?;
         self.give_up_passed(open, &object, version.size);
         Ok(within(read, range))
+    }
+
+    /// Where the bytes of a range are, if the file is being written and the store does not have that yet; and which content the store had.
+    async fn view(&self, node: &Node, range: Range<u64>) -> Result<Option<(Version, Vec<Seen>)>> {
+        let mut draft = node.draft.lock().await;
+        let Some(writing) = draft.as_mut() else { return Ok(None) };
+        writing.check()?;
+        if !writing.is_dirty() || writing.is_discarded() {
+            return Ok(None);
+        }
+        if let Some(view) = writing.view(range) {
+            return Ok(Some((node.version()?, view)));
+        }
+        // Nobody can read parts before the upload is complete.
+        self.publish_or_lose(node, writing).await?;
+        Ok(None)
+    }
+
+    async fn read_view(&self, view: Vec<Seen>) -> Result<Vec<Bytes>> {
+        let mut read = Vec::new();
+        for seen in view {
+            match seen {
+                Seen::Here(bytes) => read.extend(bytes),
+                Seen::Spilled(spill, range) => read.push(spill.read(range).await?),
+                Seen::Stored(version, range) => {
+                    let wanted = pieces(range.clone(), version.size);
+                    let got = self.cache.read(&content(&version)?, &wanted, Arc::new(Raw)).await;
+                    read.extend(within(got.map_err(|error| told_of_read(&error))?, range));
+                }
+            }
+        }
+        Ok(read)
     }
 
     /// Gives up what a long sequential reader has passed: whoever reads it again is served by the cache of the door.

@@ -142,7 +142,7 @@ pub async fn writing_clears_privileges_when_asked(fs: Fs) {
     fs.release(ino, handle).await;
     fs.chmod(ino, 0o6755).await;
     let handle =
-        fs.open(ino, OpenFlags { write: true, truncate: true, clear_privileges: true, uncached: false }).await.unwrap();
+        fs.open(ino, OpenFlags { write: true, truncate: true, clear_privileges: true, ..OpenFlags::default() }).await.unwrap();
     assert_eq!(fs.attr(ino).await.mode, 0o755);
     fs.release(ino, handle).await;
 }
