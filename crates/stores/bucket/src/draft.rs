@@ -5,14 +5,15 @@
 //! written in order, and not read, are not kept here after that: nothing but the upload has them ([`Place::Sent`]).
 
 mod assemble;
+mod memory;
+mod sending;
 mod view;
 
 pub(crate) use view::Seen;
 
-use crate::error::told;
 use crate::extents::{Extents, Place};
 use crate::found::Version;
-use crate::layout::{Cell, Grid};
+use crate::layout::Grid;
 use crate::metadata;
 use crate::parts::Parts;
 use crate::spill::Spill;
@@ -26,7 +27,7 @@ use stoa_objects::s3::{Headers, ObjectInfo, S3Bucket};
 use stoa_vfs::{Error, Result, SetAttr};
 
 /// The longest object of S3, in bytes.
-const OBJECT_BYTES_MAX: u64 = 5 << 40;
+pub(crate) const OBJECT_BYTES_MAX: u64 = 5 << 40;
 
 /// A file that is open for writing.
 #[derive(Debug)]
@@ -268,102 +269,6 @@ impl Draft {
             self.send_early(sink, cell).await?;
         }
         Ok(())
-    }
-
-    /// Takes memory for `bytes` more. Where there is none, parts on their way are waited for, and then what is in memory goes into the
-    /// spill file; `false` if even that does not help, as others have it all.
-    async fn room(&mut self, sink: &Sink<'_>, bytes: u64) -> Result<bool> {
-        loop {
-            if let Some(more) = sink.budget.try_reserve(bytes) {
-                match &mut self.held {
-                    // Of the same budget, so nothing comes back.
-                    Some(held) => drop(held.merge(more)),
-                    None => self.held = Some(more),
-                }
-                return Ok(true);
-            }
-            if let Some(parts) = &mut self.parts
-                && parts.arrive().await.map_err(told)?
-            {
-                continue;
-            }
-            if !self.spill_all(sink).await? {
-                return Ok(false);
-            }
-        }
-    }
-
-    /// Puts all that is in memory into the spill file; `false` if there is nothing.
-    async fn spill_all(&mut self, sink: &Sink<'_>) -> Result<bool> {
-        let held = |(range, place)| match place {
-            Place::Held(data) => Some((range, data)),
-            _ => None,
-        };
-        let pieces: Vec<(Range<u64>, Bytes)> = self.extents.runs(0..u64::MAX).into_iter().filter_map(held).collect();
-        if pieces.is_empty() {
-            return Ok(false);
-        }
-        let data = pieces.iter().map(|(range, data)| (range.start, data.clone())).collect();
-        self.spill(sink).await?.write(data).await?;
-        for (range, _) in pieces {
-            self.extents.set(range, Place::Spilled);
-        }
-        self.shrink();
-        Ok(true)
-    }
-
-    async fn spill(&mut self, sink: &Sink<'_>) -> Result<&Spill> {
-        let spill = match self.spill.take() {
-            Some(spill) => spill,
-            None => Spill::create(sink.spill_dir).await?,
-        };
-        Ok(self.spill.insert(spill))
-    }
-
-    /// Gives back memory that is not used any more.
-    fn shrink(&mut self) {
-        if let Some(held) = &mut self.held {
-            held.shrink(self.extents.held());
-        }
-    }
-
-    /// The parts of a range are not as they should be any more.
-    fn unsend(&mut self, sink: &Sink<'_>, range: Range<u64>) {
-        if let (false, Some(first)) = (self.sent.is_empty(), sink.grid().cell_at(range.start)) {
-            let last = sink.grid().cell_at(range.end.saturating_sub(1)).map_or(u32::MAX, |cell| cell.number);
-            self.sent.retain(|number| !(first.number..=last).contains(number));
-        }
-    }
-
-    /// Sends a cell, if all of it was written.
-    async fn send_early(&mut self, sink: &Sink<'_>, cell: Cell) -> Result<()> {
-        let here = |place: &Place| matches!(place, Place::Held(_) | Place::Spilled);
-        if self.begun.contains(&cell.number) || self.extents.any(cell.range.clone(), |place| !here(place)) {
-            return Ok(());
-        }
-        let data = self.gather(sink, cell.range.clone()).await?;
-        let before = self.extents.held();
-        let loan = match self.returns || cell.range.start == 0 {
-            // Programs come back to the head of a file to say how long it has become.
-            true => None,
-            false => {
-                self.extents.set(cell.range.clone(), Place::Sent);
-                let freed = before - self.extents.held();
-                self.held.as_mut().map(|held| held.split(freed))
-            }
-        };
-        self.parts(sink).await?.send(cell.number, data, loan).await.map_err(told)?;
-        self.begun.insert(cell.number);
-        self.sent.insert(cell.number);
-        Ok(())
-    }
-
-    async fn parts(&mut self, sink: &Sink<'_>) -> Result<&mut Parts> {
-        let parts = match self.parts.take() {
-            Some(parts) => parts,
-            None => Parts::begin(sink.s3, &self.key, &self.headers).await.map_err(told)?,
-        };
-        Ok(self.parts.insert(parts))
     }
 }
 

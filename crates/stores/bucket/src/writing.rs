@@ -2,12 +2,13 @@
 
 use crate::bucket::Bucket;
 use crate::directory::Directory;
-use crate::draft::{Draft, Sink};
+use crate::draft::{Draft, OBJECT_BYTES_MAX, Sink};
 use crate::error::told;
 use crate::found::{Target, Version};
 use crate::inodes::Node;
 use crate::reading::Open;
 use bytes::Bytes;
+use std::ops::Range;
 use std::sync::Arc;
 use stoa_objects::s3::{Condition, CopyHeaders, Source};
 use stoa_vfs::{Allocate, Error, OpenFlags, Result, SetAttr, SetTime};
@@ -83,20 +84,26 @@ impl Bucket {
 
     /// Reserves a range of a file, or makes it zeros.
     pub(crate) async fn allocate(&self, node: &Node, offset: u64, len: u64, how: Allocate) -> Result<()> {
+        if len == 0 {
+            return Err(Error::Invalid("an empty range is not allocated"));
+        }
+        let end = offset.checked_add(len).filter(|end| *end <= OBJECT_BYTES_MAX).ok_or(Error::TooLarge)?;
         let mut draft = node.draft.lock().await;
         let writing = self.drafted(node, &mut draft).await?;
-        let end = offset.checked_add(len).ok_or(Error::TooLarge)?;
-        let end = match how {
-            Allocate::Reserve { keep_size: true } => return Ok(()),
-            Allocate::Reserve { keep_size: false } => {
-                let size = writing.size().max(end);
-                return self.resize(node, writing, size).await;
+        let size = writing.size();
+        let done = match how {
+            Allocate::Reserve { keep_size: true } => Ok(()),
+            Allocate::Reserve { keep_size: false } => self.resize(node, writing, size.max(end)).await,
+            Allocate::PunchHole | Allocate::Zero { keep_size: true } => {
+                self.zero(node, writing, offset..end.min(size)).await
             }
-            Allocate::PunchHole | Allocate::Zero { keep_size: true } => end.min(writing.size()),
-            Allocate::Zero { keep_size: false } => end,
-            Allocate::Collapse | Allocate::Insert => return Err(Error::Unsupported("moving ranges of objects")),
+            Allocate::Zero { keep_size: false } => self.zero(node, writing, offset..end).await,
+            Allocate::Collapse | Allocate::Insert => Err(Error::Unsupported("moving ranges of objects")),
         };
-        let range = offset..end;
+        self.end_unopened(node, &mut draft, done).await
+    }
+
+    async fn zero(&self, node: &Node, writing: &mut Draft, range: Range<u64>) -> Result<()> {
         if range.is_empty() {
             return Ok(());
         }
@@ -249,16 +256,19 @@ impl Bucket {
 
     async fn cut(&self, node: &Node, draft: &mut Option<Draft>, size: u64) -> Result<()> {
         let writing = self.drafted(node, draft).await?;
-        let mut cut = self.resize(node, writing, size).await;
-        if writing.writers == 0 {
-            // Nobody will close it.
-            if cut.is_ok() {
-                cut = self.publish_draft(node, writing).await;
-            }
-            node.given_up();
-            *draft = None;
+        let cut = self.resize(node, writing, size).await;
+        self.end_unopened(node, draft, cut).await
+    }
+
+    /// Stores what was `done` to a file that nobody has open to write, and who would close it.
+    async fn end_unopened(&self, node: &Node, draft: &mut Option<Draft>, mut done: Result<()>) -> Result<()> {
+        let Some(writing) = draft.as_mut().filter(|writing| writing.writers == 0) else { return done };
+        if done.is_ok() {
+            done = self.publish_draft(node, writing).await;
         }
-        cut
+        node.given_up();
+        *draft = None;
+        done
     }
 
     async fn resize(&self, node: &Node, writing: &mut Draft, size: u64) -> Result<()> {

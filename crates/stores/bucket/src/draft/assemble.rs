@@ -120,7 +120,9 @@ impl Draft {
                 (Place::Zeros, ..) => data.extend(zeros(run.end - run.start)),
                 (Place::Spilled, Some(spill), _) => data.push(spill.read(run).await?),
                 (Place::Kept, _, Some(replaced)) => data.extend(self.fetch(sink, replaced, run).await?),
-                (place, ..) => return Err(Error::Io(format!("bytes {run:?} of {:?} are not here: {place:?}", self.key))),
+                (place, ..) => {
+                    return Err(Error::Io(format!("bytes {run:?} of {:?} are not here: {place:?}", self.key)));
+                }
             }
         }
         Ok(data)

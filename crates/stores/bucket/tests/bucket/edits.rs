@@ -181,7 +181,9 @@ async fn many_write_to_one_file_at_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_edit_that_fails_leaves_the_old_object_and_no_upload() {
-    for (method, target) in [("PUT", "partNumber=1"), ("PUT", "partNumber=2"), ("PUT", "partNumber=3"), ("POST", "uploadId")] {
+    for (method, target) in
+        [("PUT", "partNumber=1"), ("PUT", "partNumber=2"), ("PUT", "partNumber=3"), ("POST", "uploadId")]
+    {
         let world = World::new(&patient()).await;
         let content = pattern(10, 40 * MIB);
         world.put("file", &content).await;
