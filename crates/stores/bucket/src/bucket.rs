@@ -48,6 +48,7 @@ pub struct Bucket {
     pub(crate) budget: Budget,
     /// Where it goes if there is none.
     pub(crate) spill_dir: Arc<Path>,
+    pub(crate) host: String,
     pub(crate) read_only: bool,
     /// How long anything is believed here; the door believes it as long again.
     pub(crate) ttl: Duration,
@@ -118,6 +119,7 @@ impl Bucket {
             made: AtomicU64::new(1),
             budget: Budget::new(options.memory_bytes_max / WRITE_SHARE),
             spill_dir: options.spill_dir.as_path().into(),
+            host: named(&options.host),
             read_only: options.read_only,
             s3,
             cache,
@@ -159,6 +161,12 @@ impl Bucket {
     pub(crate) fn root(&self) -> &Directory {
         &self.root
     }
+}
+
+/// A host as it is in a name: without anything that names can't have or people don't want to see there.
+fn named(host: &str) -> String {
+    let plain = |character: char| character.is_ascii_alphanumeric() || "-._".contains(character);
+    host.chars().map(|character| if plain(character) { character } else { '-' }).take(64).collect()
 }
 
 /// The folder of its disk cache: another for each server, bucket and prefix.

@@ -5,6 +5,7 @@
 //! written in order, and not read, are not kept here after that: nothing but the upload has them ([`Place::Sent`]).
 
 mod assemble;
+mod conflict;
 mod memory;
 mod sending;
 mod view;
@@ -22,7 +23,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use stoa_cache::{Budget, Reservation};
+use stoa_cache::{Budget, Cache, Reservation};
 use stoa_objects::s3::{Headers, ObjectInfo, S3Bucket};
 use stoa_vfs::{Error, Result, SetAttr};
 
@@ -56,6 +57,8 @@ pub(crate) struct Draft {
     discarded: bool,
     /// Why it can't be published any more.
     failed: Option<Error>,
+    /// The key of what was written, if somebody else's object keeps the name.
+    conflict: Option<Arc<str>>,
     /// Open handles that write.
     pub(crate) writers: u32,
 }
@@ -63,6 +66,7 @@ pub(crate) struct Draft {
 /// The content that a draft begins with.
 #[derive(Debug, Clone)]
 struct Replaced {
+    key: Arc<str>,
     etag: Arc<str>,
     /// Which version it is, where the bucket keeps versions.
     version: Option<String>,
@@ -76,6 +80,10 @@ pub(crate) struct Sink<'b> {
     pub(crate) budget: &'b Budget,
     /// Where it goes if there is none.
     pub(crate) spill_dir: &'b Arc<Path>,
+    /// What may still have the content that is replaced.
+    pub(crate) cache: &'b Arc<Cache>,
+    /// Who writes, for the names of what others wrote too.
+    pub(crate) host: &'b str,
 }
 
 impl Draft {
@@ -96,6 +104,7 @@ impl Draft {
             filled: false,
             discarded: false,
             failed: None,
+            conflict: None,
             writers: 0,
         }
     }
@@ -106,9 +115,15 @@ impl Draft {
         // It was the time of the content that goes.
         headers.metadata.remove("mtime");
         let etag = version.etag.clone();
-        let replaces = etag.map(|etag| Replaced { etag, version: info.version, size: version.size });
+        let key = Arc::clone(&version.key);
+        let replaces = etag.map(|etag| Replaced { key, etag, version: info.version, size: version.size });
         let draft = Self::new(Arc::clone(&version.key));
         Self { headers, replaces, extents: Extents::kept(version.size), dirty: false, ..draft }
+    }
+
+    /// The key of its object.
+    pub(crate) fn key(&self) -> &str {
+        &self.key
     }
 
     /// Its length as programs see it.
@@ -133,6 +148,11 @@ impl Draft {
         self.failed.clone().map_or(Ok(()), Err)
     }
 
+    /// Under which key it is kept, if somebody else's object has kept the name. Said once.
+    pub(crate) fn take_conflict(&mut self) -> Option<Arc<str>> {
+        self.conflict.take()
+    }
+
     /// What is sent will be needed again: there is a handle that reads and writes.
     pub(crate) fn keeps_all(&mut self) {
         self.returns = true;
@@ -146,7 +166,8 @@ impl Draft {
     /// The object has got other headers, and with them maybe another tag.
     pub(crate) fn now_is(&mut self, etag: Arc<str>, headers: Headers) {
         let size = self.replaces.as_ref().map_or(self.size(), |replaced| replaced.size);
-        (self.replaces, self.headers) = (Some(Replaced { etag, version: None, size }), headers);
+        let key = Arc::clone(&self.key);
+        (self.replaces, self.headers) = (Some(Replaced { key, etag, version: None, size }), headers);
     }
 
     /// Whether any of a range that is to be changed can't be changed, as only the upload has it: it has to be published before.

@@ -24,7 +24,8 @@ impl Bucket {
     }
 
     fn sink(&self) -> Sink<'_> {
-        Sink { s3: &self.s3, budget: &self.budget, spill_dir: &self.spill_dir }
+        let Self { s3, budget, spill_dir, cache, host, .. } = self;
+        Sink { s3, budget, spill_dir, cache, host }
     }
 
     /// Lets one more handle write to a file.
@@ -143,7 +144,12 @@ impl Bucket {
     }
 
     async fn publish_draft(&self, node: &Node, draft: &mut Draft) -> Result<()> {
-        if let Some(version) = draft.publish(&self.sink()).await? {
+        let published = draft.publish(&self.sink()).await;
+        if let Some(beside) = draft.take_conflict() {
+            self.changed(&beside);
+            self.changed(draft.key());
+        }
+        if let Some(version) = published? {
             let key = Arc::clone(&version.key);
             self.inodes.became(node, Target::Object(version));
             node.stored();

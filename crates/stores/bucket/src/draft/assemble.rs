@@ -31,24 +31,32 @@ impl Draft {
             return Ok(None);
         }
         let size = self.size();
-        let made = self.make(sink).await;
+        let condition = match &self.replaces {
+            Some(replaced) => Condition::IfMatch(replaced.etag.to_string()),
+            None => Condition::IfAbsent,
+        };
+        let made = self.make(sink, &condition).await;
+        if matches!(made, Err(Error::Stale)) {
+            self.rescue(sink).await;
+        }
         let written = self.unless_failed(made).await?;
         let etag: Arc<str> = written.etag.into();
-        self.replaces = Some(Replaced { etag: Arc::clone(&etag), version: written.version, size });
+        let key = Arc::clone(&self.key);
+        self.replaces = Some(Replaced { key, etag: Arc::clone(&etag), version: written.version, size });
         (self.extents, self.parts) = (Extents::kept(size), None);
         self.forget_written();
         (self.dirty, self.filled) = (false, false);
         Ok(Some(Version { key: Arc::clone(&self.key), etag: Some(etag), size, draft: 0 }))
     }
 
-    async fn make(&mut self, sink: &Sink<'_>) -> Result<Written> {
-        let condition = match &self.replaces {
-            Some(replaced) => Condition::IfMatch(replaced.etag.to_string()),
-            None => Condition::IfAbsent,
-        };
+    /// Makes the object.
+    ///
+    /// # Errors
+    /// [`Error::Stale`] if the condition does not hold, or what is to be kept is gone.
+    pub(super) async fn make(&mut self, sink: &Sink<'_>, condition: &Condition) -> Result<Written> {
         let done = match self.sent.is_empty() && self.size() < PUT_BYTES_MAX {
-            true => self.put(sink, &condition).await?,
-            false => self.assemble(sink, &condition).await?,
+            true => self.put(sink, condition).await?,
+            false => self.assemble(sink, condition).await?,
         };
         match done {
             // What it was to replace is gone.
@@ -93,7 +101,7 @@ impl Draft {
     fn source(&self) -> Option<Source> {
         let replaced = self.replaces.as_ref()?;
         let if_match = Some(replaced.etag.to_string());
-        Some(Source { key: self.key.to_string(), version: replaced.version.clone(), if_match })
+        Some(Source { key: replaced.key.to_string(), version: replaced.version.clone(), if_match })
     }
 
     /// Memory for what of a range is fetched to be sent. Where there is none, it is fetched when nothing else is on its way: so much is used
@@ -131,7 +139,7 @@ impl Draft {
     async fn fetch(&self, sink: &Sink<'_>, replaced: &Replaced, range: Range<u64>) -> Result<Vec<Bytes>> {
         let if_match = Some(replaced.etag.to_string());
         let read = Read { range: Some(GetRange::Bounded(range)), if_match, version: replaced.version.clone() };
-        let got = sink.s3.get(&self.key, &read).await.map_err(copy_failed)?;
+        let got = sink.s3.get(&replaced.key, &read).await.map_err(copy_failed)?;
         got.body.try_collect().await.map_err(told)
     }
 }

@@ -39,7 +39,7 @@ impl Draft {
             Place::Spilled => Some(Seen::Spilled(self.spill.clone()?, run)),
             Place::Kept => {
                 let replaced = self.replaces.as_ref()?;
-                let (key, etag) = (Arc::clone(&self.key), Some(Arc::clone(&replaced.etag)));
+                let (key, etag) = (Arc::clone(&replaced.key), Some(Arc::clone(&replaced.etag)));
                 Some(Seen::Stored(Version { key, etag, size: replaced.size, draft: 0 }, run))
             }
             Place::Sent => None,
