@@ -11,7 +11,7 @@ pub(crate) fn owner(purpose: impl Into<String>) -> Outcome<Owner> {
     let pid_started =
         started(pid).ok_or_else(|| Failure::new(format!("/proc/{pid}/stat can't be read: is /proc mounted?")))?;
     Ok(Owner {
-        host: kernel_says("hostname")?,
+        host: hostname()?,
         boot_id: kernel_says("random/boot_id")?,
         machine_id: machine_id(),
         pid_namespace: pid_namespace(),
@@ -19,6 +19,11 @@ pub(crate) fn owner(purpose: impl Into<String>) -> Outcome<Owner> {
         pid_started,
         purpose: purpose.into(),
     })
+}
+
+/// The name of this machine.
+pub(crate) fn hostname() -> Outcome<String> {
+    kernel_says("hostname")
 }
 
 /// When process `pid` started, in clock ticks since boot: with the pid, it names a process for as long as the host runs.

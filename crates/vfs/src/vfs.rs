@@ -54,6 +54,8 @@ pub struct Make {
 /// What an open file is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OpenFlags {
+    /// It may be read. A file that may only be written can still be read by another handle.
+    pub read: bool,
     /// It may be written.
     pub write: bool,
     /// Cut it to nothing first.

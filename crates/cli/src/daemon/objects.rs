@@ -31,8 +31,10 @@ impl Objects {
     pub(super) async fn open(&self, plan: &Plan) -> Outcome<Arc<Bucket>> {
         let (s3, prefix) = plan.place.objects(&plan.access, self.typed.requester_pays).await?;
         let mut options = Options { read_only: plan.read_only(), ..self.options(plan.memory_bytes_max()) };
+        options.host = crate::owner::hostname()?;
         if let Some((dir, bytes_max)) = plan.cache_dir() {
             (options.cache_dir, options.cache_bytes_max) = (Some(dir.to_owned()), bytes_max);
+            options.spill_dir = dir.to_owned();
         }
         // It looks at the disk.
         let opened = tokio::task::spawn_blocking(move || Bucket::open(s3, &prefix, &options)).await;

@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -45,6 +46,9 @@ pub struct Bucket {
     pub(crate) made: AtomicU64,
     /// Memory for what is written.
     pub(crate) budget: Budget,
+    /// Where it goes if there is none.
+    pub(crate) spill_dir: Arc<Path>,
+    pub(crate) host: String,
     pub(crate) read_only: bool,
     /// How long anything is believed here; the door believes it as long again.
     pub(crate) ttl: Duration,
@@ -114,6 +118,8 @@ impl Bucket {
             drafts: Mutex::default(),
             made: AtomicU64::new(1),
             budget: Budget::new(options.memory_bytes_max / WRITE_SHARE),
+            spill_dir: options.spill_dir.as_path().into(),
+            host: named(&options.host),
             read_only: options.read_only,
             s3,
             cache,
@@ -155,6 +161,12 @@ impl Bucket {
     pub(crate) fn root(&self) -> &Directory {
         &self.root
     }
+}
+
+/// A host as it is in a name: without anything that names can't have or people don't want to see there.
+fn named(host: &str) -> String {
+    let plain = |character: char| character.is_ascii_alphanumeric() || "-._".contains(character);
+    host.chars().map(|character| if plain(character) { character } else { '-' }).take(64).collect()
 }
 
 /// The folder of its disk cache: another for each server, bucket and prefix.

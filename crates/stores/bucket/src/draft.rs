@@ -1,24 +1,34 @@
-//! What is being written to one object: what is kept of the one before, and after that, what came in order.
+//! What is being written to one object: ranges of the one before that are kept, and what was written since.
 //!
-//! Nothing of it is in the store before it is published; then all of it is, at once.
+//! Nothing of it is in the store before it is published; then all of it is, at once. What was written stays in memory, as far as there
+//! is any, and then in a spill file. Parts of the file that have been written to their end are sent meanwhile. Those of a file that is
+//! written in order, and not read, are not kept here after that: nothing but the upload has them ([`Place::Sent`]).
 
-use crate::error::told;
+mod assemble;
+mod conflict;
+mod memory;
+mod sending;
+mod view;
+
+pub(crate) use view::Seen;
+
+use crate::extents::{Extents, Place};
 use crate::found::Version;
+use crate::layout::Grid;
 use crate::metadata;
-use crate::parts::{PART_BYTES_MIN, Parts, part_bytes};
-use bytes::{Bytes, BytesMut};
-use futures::TryStreamExt;
-use object_store::GetRange;
+use crate::parts::Parts;
+use crate::spill::Spill;
+use bytes::Bytes;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
-use stoa_cache::{Budget, Reservation};
-use stoa_objects::s3::{Condition, Headers, Read, S3Bucket, Source, Written};
+use stoa_cache::{Budget, Cache, Reservation};
+use stoa_objects::s3::{Headers, ObjectInfo, S3Bucket};
 use stoa_vfs::{Error, Result, SetAttr};
 
 /// The longest object of S3, in bytes.
-const OBJECT_BYTES_MAX: u64 = 5 << 40;
-
-/// So many parts has an object at most.
-const PARTS_MAX: u32 = 10_000;
+pub(crate) const OBJECT_BYTES_MAX: u64 = 5 << 40;
 
 /// A file that is open for writing.
 #[derive(Debug)]
@@ -27,21 +37,40 @@ pub(crate) struct Draft {
     /// What the new object carries.
     headers: Headers,
     /// The content that it replaces; none, if there must not be any.
-    replaces: Option<Arc<str>>,
-    /// How many bytes of that content are kept before what was written. They are not in the buffer, nor in the parts.
-    kept: u64,
-    buffer: BytesMut,
+    replaces: Option<Replaced>,
+    extents: Extents,
+    /// The place in the budget of what is in memory.
     held: Option<Reservation>,
+    spill: Option<Spill>,
     parts: Option<Parts>,
-    /// How many bytes went into the parts.
-    sent: u64,
+    /// The cells whose parts are as they should be.
+    sent: BTreeSet<u32>,
+    /// The cells of which a part was sent at any time. None is sent again before the end: a program that comes back to it once will do
+    /// so again.
+    begun: BTreeSet<u32>,
+    /// What was sent may be needed again: it is read, or written again.
+    returns: bool,
     dirty: bool,
+    /// Whether there is anything to store but that it was made, or cut to nothing.
+    filled: bool,
     /// It has no name any more: what is written to it goes nowhere.
     discarded: bool,
     /// Why it can't be published any more.
     failed: Option<Error>,
+    /// The key of what was written, if somebody else's object keeps the name.
+    conflict: Option<Arc<str>>,
     /// Open handles that write.
     pub(crate) writers: u32,
+}
+
+/// The content that a draft begins with.
+#[derive(Debug, Clone)]
+struct Replaced {
+    key: Arc<str>,
+    etag: Arc<str>,
+    /// Which version it is, where the bucket keeps versions.
+    version: Option<String>,
+    size: u64,
 }
 
 /// Where data go while a draft grows.
@@ -49,6 +78,12 @@ pub(crate) struct Sink<'b> {
     pub(crate) s3: &'b S3Bucket,
     /// Memory for what is written.
     pub(crate) budget: &'b Budget,
+    /// Where it goes if there is none.
+    pub(crate) spill_dir: &'b Arc<Path>,
+    /// What may still have the content that is replaced.
+    pub(crate) cache: &'b Arc<Cache>,
+    /// Who writes, for the names of what others wrote too.
+    pub(crate) host: &'b str,
 }
 
 impl Draft {
@@ -58,29 +93,42 @@ impl Draft {
             key,
             headers: Headers::default(),
             replaces: None,
-            kept: 0,
-            buffer: BytesMut::new(),
+            extents: Extents::default(),
             held: None,
+            spill: None,
             parts: None,
-            sent: 0,
+            sent: BTreeSet::new(),
+            begun: BTreeSet::new(),
+            returns: false,
             dirty: true,
+            filled: false,
             discarded: false,
             failed: None,
+            conflict: None,
             writers: 0,
         }
     }
 
-    /// Of an object that is there and carries `headers`.
-    pub(crate) fn of(version: &Version, mut headers: Headers) -> Self {
+    /// Of an object that is there, as it was just asked about itself.
+    pub(crate) fn of(version: &Version, info: ObjectInfo) -> Self {
+        let mut headers = info.headers;
         // It was the time of the content that goes.
         headers.metadata.remove("mtime");
+        let etag = version.etag.clone();
+        let key = Arc::clone(&version.key);
+        let replaces = etag.map(|etag| Replaced { key, etag, version: info.version, size: version.size });
         let draft = Self::new(Arc::clone(&version.key));
-        Self { headers, replaces: version.etag.clone(), kept: version.size, dirty: false, ..draft }
+        Self { headers, replaces, extents: Extents::kept(version.size), dirty: false, ..draft }
+    }
+
+    /// The key of its object.
+    pub(crate) fn key(&self) -> &str {
+        &self.key
     }
 
     /// Its length as programs see it.
     pub(crate) fn size(&self) -> u64 {
-        self.kept + self.sent + self.buffer.len() as u64
+        self.extents.size()
     }
 
     /// Whether the store does not have all of it.
@@ -88,10 +136,26 @@ impl Draft {
         self.dirty
     }
 
+    /// Whether it is to be stored when one of its descriptors is closed. One that was only made, or cut to nothing, is not yet: shells
+    /// close a copy of the descriptor before anything is written.
+    pub(crate) fn is_filled(&self) -> bool {
+        self.filled
+    }
+
     /// # Errors
     /// Why it can't be published any more.
     pub(crate) fn check(&self) -> Result<()> {
         self.failed.clone().map_or(Ok(()), Err)
+    }
+
+    /// Under which key it is kept, if somebody else's object has kept the name. Said once.
+    pub(crate) fn take_conflict(&mut self) -> Option<Arc<str>> {
+        self.conflict.take()
+    }
+
+    /// What is sent will be needed again: there is a handle that reads and writes.
+    pub(crate) fn keeps_all(&mut self) {
+        self.returns = true;
     }
 
     /// Changes what the new object will carry.
@@ -101,194 +165,137 @@ impl Draft {
 
     /// The object has got other headers, and with them maybe another tag.
     pub(crate) fn now_is(&mut self, etag: Arc<str>, headers: Headers) {
-        (self.replaces, self.headers) = (Some(etag), headers);
+        let size = self.replaces.as_ref().map_or(self.size(), |replaced| replaced.size);
+        let key = Arc::clone(&self.key);
+        (self.replaces, self.headers) = (Some(Replaced { key, etag, version: None, size }), headers);
     }
 
-    /// Cuts it, before anything was written.
+    /// Whether any of a range that is to be changed can't be changed, as only the upload has it: it has to be published before.
+    pub(crate) fn is_sent(&mut self, range: Range<u64>) -> bool {
+        self.extents.any(range, |place| *place == Place::Sent)
+    }
+
+    /// Whether it can't be cut to `size` bytes, as [`Draft::is_sent`].
+    pub(crate) fn is_cut_in_sent(&mut self, size: u64, sink: &Sink<'_>) -> bool {
+        let cell = sink.grid().cell_at(size);
+        cell.is_some_and(|cell| cell.range.start < size) && self.is_sent(size..size + 1)
+    }
+
+    /// Cuts it, or makes it longer by zeros.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for what can't be.
-    pub(crate) async fn truncate(&mut self, size: u64) -> Result<()> {
+    /// Why it can't be published any more; [`Error::TooLarge`].
+    pub(crate) async fn truncate(&mut self, sink: &Sink<'_>, size: u64) -> Result<()> {
         self.check()?;
-        if size == self.size() {
+        let before = self.size();
+        if size == before {
             return Ok(());
         }
-        if size > 0 && (size > self.kept || self.sent > 0 || !self.buffer.is_empty()) {
-            return Err(Error::Unsupported("cutting an object that is being written, or making it longer"));
-        }
+        self.check_fits(sink, size)?;
         if size == 0 {
             self.give_up().await;
+        } else {
+            self.unsend(sink, before.min(size)..before.max(size));
+            self.extents.resize(size);
+            self.shrink();
         }
-        (self.kept, self.dirty) = (size, true);
+        (self.dirty, self.filled) = (true, size > 0);
         Ok(())
     }
 
-    /// Adds `data` at its end.
+    /// Writes `data` at `offset`.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for another offset, which changes nothing. After any other error nothing more is taken.
-    pub(crate) async fn write(&mut self, sink: &Sink<'_>, offset: u64, data: &[u8]) -> Result<()> {
+    /// [`Error::TooLarge`] and [`Error::NoSpace`] change nothing. After any other error nothing more is taken.
+    pub(crate) async fn write(&mut self, sink: &Sink<'_>, offset: u64, data: Bytes) -> Result<()> {
         self.check()?;
+        let range = offset..offset.saturating_add(data.len() as u64);
+        self.check_fits(sink, range.end)?;
         if self.discarded {
-            self.sent = self.sent.max(offset.saturating_add(data.len() as u64));
+            self.extents.resize(self.size().max(range.end));
             return Ok(());
         }
-        if offset != self.size() {
-            return Err(Error::Unsupported("writing to an object elsewhere than at its end"));
-        }
-        if self.size() + data.len() as u64 > OBJECT_BYTES_MAX {
-            return Err(Error::TooLarge);
-        }
-        let added = self.add(sink, data).await;
-        self.unless_failed(added).await
+        let written = self.take(sink, range, data).await;
+        self.unless_failed(written).await
     }
 
-    /// Puts it into the store, if that does not have it; says which content it is then.
+    /// Makes a range zeros; it may begin or end after the end of the file.
     ///
     /// # Errors
-    /// Why that failed: it is said again, and nothing of it gets into the store any more.
-    pub(crate) async fn publish(&mut self, sink: &Sink<'_>) -> Result<Option<Version>> {
+    /// As [`Draft::truncate`].
+    pub(crate) fn zero(&mut self, sink: &Sink<'_>, range: Range<u64>) -> Result<()> {
         self.check()?;
-        if !self.dirty || self.discarded {
-            return Ok(None);
-        }
-        let size = self.size();
-        let put = self.put(sink).await;
-        let written = self.unless_failed(put).await?;
-        let etag: Arc<str> = written.etag.into();
-        (self.replaces, self.kept) = (Some(Arc::clone(&etag)), size);
-        (self.buffer, self.held, self.parts, self.sent) = (BytesMut::new(), None, None, 0);
-        self.dirty = false;
-        Ok(Some(Version { key: Arc::clone(&self.key), etag: Some(etag), size, draft: 0 }))
+        self.check_fits(sink, range.end)?;
+        self.unsend(sink, range.start.min(self.size())..range.end);
+        self.extents.set(range, Place::Zeros);
+        self.shrink();
+        (self.dirty, self.filled) = (true, true);
+        Ok(())
     }
 
     /// It has lost its name: nothing of it gets into the store any more.
     pub(crate) async fn discard(&mut self) {
         let size = self.size();
         self.give_up().await;
-        (self.kept, self.sent, self.discarded) = (0, size, true);
+        self.extents.resize(size);
+        self.discarded = true;
     }
 
     /// Gives up what was written, and what is in the store of it.
     pub(crate) async fn give_up(&mut self) {
-        (self.buffer, self.held, self.sent) = (BytesMut::new(), None, 0);
+        self.extents = Extents::default();
+        self.forget_written();
         if let Some(parts) = self.parts.take() {
             parts.abort().await;
         }
     }
 
+    fn forget_written(&mut self) {
+        (self.held, self.spill) = (None, None);
+        self.sent.clear();
+        self.begun.clear();
+    }
+
+    /// Fails if an object can't be `size` bytes long, or could not be put together from the parts that have been sent.
+    fn check_fits(&self, sink: &Sink<'_>, size: u64) -> Result<()> {
+        let numbered = self.sent.is_empty() || size == 0 || sink.grid().cell_at(size - 1).is_some();
+        if size > OBJECT_BYTES_MAX || !numbered { Err(Error::TooLarge) } else { Ok(()) }
+    }
+
     async fn unless_failed<T>(&mut self, done: Result<T>) -> Result<T> {
-        if let Err(error) = &done {
-            self.failed = Some(error.clone());
+        // Of a full disk: what was written before is as it was.
+        if let Err(error) = done.as_ref().map_err(|error| (*error).clone()).map(drop)
+            && error != Error::NoSpace
+        {
+            self.failed = Some(error);
             self.give_up().await;
         }
         done
     }
 
-    async fn add(&mut self, sink: &Sink<'_>, data: &[u8]) -> Result<()> {
-        self.fetch_kept(sink).await?;
-        let mut data = data;
-        while !data.is_empty() {
-            let full = part_bytes(self.next_part(), sink.budget.bytes_max());
-            let room = full.saturating_sub(self.buffer.len() as u64);
-            let (now, later) =
-                data.split_at_checked(usize::try_from(room).unwrap_or(usize::MAX)).unwrap_or((data, &[]));
-            self.reserve(sink, now.len() as u64).await?;
-            self.buffer.extend_from_slice(now);
-            self.dirty = true;
-            data = later;
-            if self.buffer.len() as u64 >= full {
-                self.send(sink).await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes memory for `bytes` more in the buffer. Where there is none, what is in the buffer is sent first and waited for. What is too
-    /// short to be sent stays, without a place in the budget: the memory may be held by files of which nobody is going to write on,
-    /// so nobody waits for it. Beside the budget there is that much for each file that is being written.
-    async fn reserve(&mut self, sink: &Sink<'_>, bytes: u64) -> Result<()> {
-        let Some(more) = sink.budget.try_reserve(bytes) else {
-            if self.buffer.len() as u64 >= PART_BYTES_MIN {
-                self.send(sink).await?;
-                self.parts(sink).await?.settle().await.map_err(told)?;
-            }
-            return Ok(());
-        };
-        match &mut self.held {
-            // Of the same budget, so nothing comes back.
-            Some(held) => drop(held.merge(more)),
-            None => self.held = Some(more),
-        }
-        Ok(())
-    }
-
-    fn next_part(&self) -> u32 {
-        self.parts.as_ref().map_or(1, Parts::next)
-    }
-
-    /// Sends what is in the buffer as a part.
-    async fn send(&mut self, sink: &Sink<'_>) -> Result<()> {
-        if self.next_part() > PARTS_MAX {
-            return Err(Error::TooLarge);
-        }
-        let (data, held) = (std::mem::take(&mut self.buffer).freeze(), self.held.take());
-        self.sent += data.len() as u64;
-        self.parts(sink).await?.send(data, held).await.map_err(told)
-    }
-
-    async fn parts(&mut self, sink: &Sink<'_>) -> Result<&mut Parts> {
-        let parts = match self.parts.take() {
-            Some(parts) => parts,
-            None => Parts::begin(sink.s3, &self.key, &self.headers).await.map_err(told)?,
-        };
-        Ok(self.parts.insert(parts))
-    }
-
-    /// Makes what is kept of the content before a part of what is written: copied by the server, or, where it is too short for that,
-    /// fetched.
-    async fn fetch_kept(&mut self, sink: &Sink<'_>) -> Result<()> {
-        if self.kept == 0 {
-            return Ok(());
-        }
-        let if_match = self.replaces.as_deref().map(str::to_owned);
-        if self.kept >= PART_BYTES_MIN {
-            let source = Source { key: self.key.to_string(), version: None, if_match };
-            let kept = self.kept;
-            self.parts(sink).await?.copy(&source, kept).await.map_err(told)?;
-            self.sent += kept;
+    async fn take(&mut self, sink: &Sink<'_>, range: Range<u64>, data: Bytes) -> Result<()> {
+        let again = |place: &Place| matches!(place, Place::Held(_) | Place::Spilled | Place::Sent);
+        self.returns |= range.start < self.size() && self.extents.any(range.clone(), again);
+        let in_memory = self.room(sink, Extents::cost(data.len() as u64)).await?;
+        self.unsend(sink, range.start.min(self.size())..range.end);
+        if in_memory {
+            self.extents.write(range.start, data);
         } else {
-            self.reserve(sink, self.kept).await?;
-            let read = Read { range: Some(GetRange::Bounded(0..self.kept)), if_match, version: None };
-            let got = sink.s3.get(&self.key, &read).await.map_err(told)?;
-            let bytes: Vec<Bytes> = got.body.try_collect().await.map_err(told)?;
-            bytes.iter().for_each(|bytes| self.buffer.extend_from_slice(bytes));
+            self.spill(sink).await?.write(vec![(range.start, data)]).await?;
+            self.extents.set(range.clone(), Place::Spilled);
         }
-        self.kept = 0;
+        self.shrink();
+        (self.dirty, self.filled) = (true, true);
+        for cell in sink.grid().cells(range.clone()).filter(|cell| cell.range.end <= range.end) {
+            self.send_early(sink, cell).await?;
+        }
         Ok(())
     }
+}
 
-    async fn put(&mut self, sink: &Sink<'_>) -> Result<Written> {
-        self.fetch_kept(sink).await?;
-        let condition = match &self.replaces {
-            Some(etag) => Condition::IfMatch(etag.to_string()),
-            None => Condition::IfAbsent,
-        };
-        if self.parts.is_some() && !self.buffer.is_empty() {
-            self.send(sink).await?;
-        }
-        let done = match &mut self.parts {
-            Some(parts) => parts.complete(&condition).await,
-            None => {
-                sink.s3
-                    .put(&self.key, std::mem::take(&mut self.buffer).freeze().into(), &self.headers, &condition)
-                    .await
-            }
-        };
-        match done {
-            // What it was to replace is gone.
-            Err(error) if error.is_not_found() => Err(Error::Stale),
-            done => done.map_err(told),
-        }
+impl Sink<'_> {
+    /// How a file is divided that is sent while it is written.
+    fn grid(&self) -> Grid {
+        Grid::growing(self.budget.bytes_max())
     }
 }

@@ -14,8 +14,10 @@ mod directory;
 mod draft;
 mod error;
 mod escape;
+mod extents;
 mod found;
 mod inodes;
+mod layout;
 mod listing;
 mod lookup;
 mod metadata;
@@ -26,6 +28,7 @@ mod parts;
 mod reading;
 mod recent;
 mod source;
+mod spill;
 mod writing;
 
 pub use bucket::{Bucket, Status, check};

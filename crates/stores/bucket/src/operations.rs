@@ -143,14 +143,14 @@ impl Vfs for Bucket {
         }
         let open = self.open_object(ino, flags)?;
         if flags.write {
-            self.begin_writing(&open.node, flags.truncate).await?;
+            self.begin_writing(&open.node, flags).await?;
         }
         Ok(self.handles.add(open))
     }
 
     async fn flush(&self, _: Ino, handle: Handle) -> Result<()> {
         let open = self.handles.get(handle)?;
-        if open.writable { self.publish(&open.node).await } else { Ok(()) }
+        if open.writable { self.publish_filled(&open.node).await } else { Ok(()) }
     }
 
     async fn release(&self, _: Ino, handle: Handle) {
@@ -166,7 +166,7 @@ impl Vfs for Bucket {
 
     async fn write(&self, _: Ino, handle: Handle, offset: u64, data: Bytes, _: WriteFlags) -> Result<()> {
         let open = self.handles.get(handle)?;
-        self.write_open(&open, offset, &data).await
+        self.write_open(&open, offset, data).await
     }
 
     async fn fsync(&self, ino: Ino) -> Result<()> {
@@ -181,9 +181,10 @@ impl Vfs for Bucket {
         Ok(())
     }
 
-    async fn fallocate(&self, _: Ino, _: u64, _: u64, _: Allocate) -> Result<()> {
+    async fn fallocate(&self, ino: Ino, offset: u64, len: u64, how: Allocate) -> Result<()> {
         self.check_writable()?;
-        Err(Error::Unsupported("holes in objects"))
+        let node = self.inodes.get(ino)?;
+        self.allocate(&node, offset, len, how).await
     }
 
     async fn seek(&self, ino: Ino, offset: u64, what: Seek) -> Result<u64> {

@@ -39,6 +39,10 @@ pub struct Options {
     pub cache_dir: Option<PathBuf>,
     /// The most bytes to keep there.
     pub cache_bytes_max: u64,
+    /// Where written bytes go for which there is no memory, in files without a name. It should be on a disk.
+    pub spill_dir: PathBuf,
+    /// The name of this machine: `name.conflict-HOST-TIME` is what was written here when somebody else has written `name` meanwhile.
+    pub host: String,
 }
 
 impl Default for Options {
@@ -55,6 +59,8 @@ impl Default for Options {
             memory_bytes_max: 1 << 30,
             cache_dir: None,
             cache_bytes_max: 10 << 30,
+            spill_dir: PathBuf::from("/var/tmp"),
+            host: "here".to_owned(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Open files and what is read of them.
 
 use crate::bucket::Bucket;
+use crate::draft::{Draft, Seen};
 use crate::error::{told, told_of_read};
 use crate::found::Version;
 use crate::inodes::Node;
@@ -45,9 +46,28 @@ impl Bucket {
 
     /// Up to `size` bytes at `offset`: fewer only at the end.
     pub(crate) async fn read_open(&self, open: &Open, offset: u64, size: usize) -> Result<Vec<Bytes>> {
-        self.publish(&open.node).await?;
-        let version = open.node.version()?;
         let len = u64::try_from(size).unwrap_or(u64::MAX);
+        loop {
+            let (before, view) = self.view(&open.node, offset..offset.saturating_add(len)).await?;
+            let read = match view {
+                Some(view) => self.read_view(view).await,
+                None => self.read_stored(open, &before, offset, len).await,
+            };
+            match read {
+                // What was written here has been stored meanwhile, in the place of what was looked for.
+                Err(Error::Stale) if open.node.version()? != before => {}
+                Err(Error::Stale) => {
+                    if !open.node.draft.lock().await.as_ref().is_some_and(Draft::is_dirty) {
+                        open.node.went_stale();
+                    }
+                    return Err(Error::Stale);
+                }
+                read => return read,
+            }
+        }
+    }
+
+    async fn read_stored(&self, open: &Open, version: &Version, offset: u64, len: u64) -> Result<Vec<Bytes>> {
         let range = offset..offset.saturating_add(len).min(version.size);
         if range.is_empty() {
             return Ok(Vec::new());
@@ -56,20 +76,47 @@ impl Bucket {
         if version.draft > 0 {
             return Err(Error::Stale);
         }
-        let object = content(&version)?;
+        let object = content(version)?;
         let wanted = pieces(range.clone(), version.size);
         let reading = self.cache.read(&object, &wanted, Arc::new(Raw));
         if let Some(ahead) = open.read_ahead.on_read(offset, len, version.size) {
             self.cache.prefetch(object.clone(), pieces(ahead, version.size), Arc::new(Raw));
         }
-        let read = reading.await.map_err(|error| told_of_read(&error));
-        let read = read.inspect_err(|error| {
-            if *error == Error::Stale {
-                open.node.went_stale();
-            }
-        })?;
+        let read = reading.await.map_err(|error| told_of_read(&error))?;
         self.give_up_passed(open, &object, version.size);
         Ok(within(read, range))
+    }
+
+    /// Which content the store has, and where the bytes of a range are, if the file is being written and the store does not have that yet.
+    async fn view(&self, node: &Node, range: Range<u64>) -> Result<(Version, Option<Vec<Seen>>)> {
+        let mut draft = node.draft.lock().await;
+        let Some(writing) = draft.as_mut() else { return Ok((node.version()?, None)) };
+        writing.check()?;
+        if !writing.is_dirty() || writing.is_discarded() {
+            return Ok((node.version()?, None));
+        }
+        let view = writing.view(range);
+        if view.is_none() {
+            // Nobody can read parts before the upload is complete.
+            self.publish_or_lose(node, writing).await?;
+        }
+        Ok((node.version()?, view))
+    }
+
+    async fn read_view(&self, view: Vec<Seen>) -> Result<Vec<Bytes>> {
+        let mut read = Vec::new();
+        for seen in view {
+            match seen {
+                Seen::Here(bytes) => read.extend(bytes),
+                Seen::Spilled(spill, range) => read.push(spill.read(range).await?),
+                Seen::Stored(version, range) => {
+                    let wanted = pieces(range.clone(), version.size);
+                    let got = self.cache.read(&content(&version)?, &wanted, Arc::new(Raw)).await;
+                    read.extend(within(got.map_err(|error| told_of_read(&error))?, range));
+                }
+            }
+        }
+        Ok(read)
     }
 
     /// Gives up what a long sequential reader has passed: whoever reads it again is served by the cache of the door.

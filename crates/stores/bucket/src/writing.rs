@@ -2,14 +2,16 @@
 
 use crate::bucket::Bucket;
 use crate::directory::Directory;
-use crate::draft::{Draft, Sink};
+use crate::draft::{Draft, OBJECT_BYTES_MAX, Sink};
 use crate::error::told;
 use crate::found::{Target, Version};
 use crate::inodes::Node;
 use crate::reading::Open;
+use bytes::Bytes;
+use std::ops::Range;
 use std::sync::Arc;
 use stoa_objects::s3::{Condition, CopyHeaders, Source};
-use stoa_vfs::{Error, Result, SetAttr, SetTime};
+use stoa_vfs::{Allocate, Error, OpenFlags, Result, SetAttr, SetTime};
 
 /// The longest object that is copied in one request, in bytes.
 const COPY_BYTES_MAX: u64 = 5 << 30;
@@ -22,16 +24,20 @@ impl Bucket {
     }
 
     fn sink(&self) -> Sink<'_> {
-        Sink { s3: &self.s3, budget: &self.budget }
+        let Self { s3, budget, spill_dir, cache, host, .. } = self;
+        Sink { s3, budget, spill_dir, cache, host }
     }
 
     /// Lets one more handle write to a file.
-    pub(crate) async fn begin_writing(&self, node: &Node, truncate: bool) -> Result<()> {
+    pub(crate) async fn begin_writing(&self, node: &Node, flags: OpenFlags) -> Result<()> {
         let mut draft = node.draft.lock().await;
         let writing = self.drafted(node, &mut draft).await?;
-        if truncate {
-            writing.truncate(0).await?;
+        if flags.truncate {
+            writing.truncate(&self.sink(), 0).await?;
             node.resized(0);
+        }
+        if flags.read {
+            writing.keeps_all();
         }
         writing.writers += 1;
         Ok(())
@@ -62,22 +68,73 @@ impl Bucket {
             node.went_stale();
             return Err(Error::Stale);
         }
-        Ok(Draft::of(&version, info.headers))
+        Ok(Draft::of(&version, info))
     }
 
-    /// Writes at the end of an open file.
-    pub(crate) async fn write_open(&self, open: &Open, offset: u64, data: &[u8]) -> Result<()> {
+    /// Writes to an open file.
+    pub(crate) async fn write_open(&self, open: &Open, offset: u64, data: Bytes) -> Result<()> {
         let mut draft = open.node.draft.lock().await;
         let writing = draft.as_mut().filter(|_| open.writable).ok_or(Error::BadHandle)?;
-        let written = writing.write(&self.sink(), offset, data).await;
+        if writing.is_sent(offset..offset.saturating_add(data.len() as u64)) {
+            self.publish_or_lose(&open.node, writing).await?;
+        }
+        writing.write(&self.sink(), offset, data).await?;
         open.node.resized(writing.size());
-        written
+        Ok(())
+    }
+
+    /// Reserves a range of a file, or makes it zeros.
+    pub(crate) async fn allocate(&self, node: &Node, offset: u64, len: u64, how: Allocate) -> Result<()> {
+        if len == 0 {
+            return Err(Error::Invalid("an empty range is not allocated"));
+        }
+        let end = offset.checked_add(len).filter(|end| *end <= OBJECT_BYTES_MAX).ok_or(Error::TooLarge)?;
+        let mut draft = node.draft.lock().await;
+        let writing = self.drafted(node, &mut draft).await?;
+        let size = writing.size();
+        let done = match how {
+            Allocate::Reserve { keep_size: true } => Ok(()),
+            Allocate::Reserve { keep_size: false } => self.resize(node, writing, size.max(end)).await,
+            Allocate::PunchHole | Allocate::Zero { keep_size: true } => {
+                self.zero(node, writing, offset..end.min(size)).await
+            }
+            Allocate::Zero { keep_size: false } => self.zero(node, writing, offset..end).await,
+            Allocate::Collapse | Allocate::Insert => Err(Error::Unsupported("moving ranges of objects")),
+        };
+        self.end_unopened(node, &mut draft, done).await
+    }
+
+    async fn zero(&self, node: &Node, writing: &mut Draft, range: Range<u64>) -> Result<()> {
+        if range.is_empty() {
+            return Ok(());
+        }
+        if writing.is_sent(range.clone()) {
+            self.publish_or_lose(node, writing).await?;
+        }
+        writing.zero(&self.sink(), range)?;
+        node.resized(writing.size());
+        Ok(())
     }
 
     /// Puts what was written to a file into the store, all at once.
     pub(crate) async fn publish(&self, node: &Node) -> Result<()> {
-        let mut draft = node.draft.lock().await;
-        let Some(draft) = draft.as_mut() else { return Ok(()) };
+        match node.draft.lock().await.as_mut() {
+            Some(draft) => self.publish_or_lose(node, draft).await,
+            None => Ok(()),
+        }
+    }
+
+    /// As [`Bucket::publish`], when a descriptor is closed: what was only made, or cut to nothing, waits until something is written or
+    /// the last one is closed.
+    pub(crate) async fn publish_filled(&self, node: &Node) -> Result<()> {
+        match node.draft.lock().await.as_mut() {
+            Some(draft) if draft.is_filled() => self.publish_or_lose(node, draft).await,
+            Some(draft) => draft.check(),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) async fn publish_or_lose(&self, node: &Node, draft: &mut Draft) -> Result<()> {
         let published = self.publish_draft(node, draft).await;
         if published.is_err() {
             // Whoever opens the name from now on gets what is in the store, also before the file is given back.
@@ -87,7 +144,12 @@ impl Bucket {
     }
 
     async fn publish_draft(&self, node: &Node, draft: &mut Draft) -> Result<()> {
-        if let Some(version) = draft.publish(&self.sink()).await? {
+        let published = draft.publish(&self.sink()).await;
+        if let Some(beside) = draft.take_conflict() {
+            self.changed(&beside);
+            self.changed(draft.key());
+        }
+        if let Some(version) = published? {
             let key = Arc::clone(&version.key);
             self.inodes.became(node, Target::Object(version));
             node.stored();
@@ -132,7 +194,7 @@ impl Bucket {
         *draft = None;
     }
 
-    /// Changes the attributes of a file: its length, if it gets shorter; its time, to now; and where objects are asked for their
+    /// Changes the attributes of a file: its length; its time, to now; and where objects are asked for their
     /// attributes, mode, owner and time.
     pub(crate) async fn change(&self, node: &Node, set: &SetAttr) -> Result<()> {
         let attr = node.attr();
@@ -200,19 +262,28 @@ impl Bucket {
 
     async fn cut(&self, node: &Node, draft: &mut Option<Draft>, size: u64) -> Result<()> {
         let writing = self.drafted(node, draft).await?;
-        let mut cut = writing.truncate(size).await;
-        if cut.is_ok() {
-            node.resized(size);
+        let cut = self.resize(node, writing, size).await;
+        self.end_unopened(node, draft, cut).await
+    }
+
+    /// Stores what was `done` to a file that nobody has open to write, and who would close it.
+    async fn end_unopened(&self, node: &Node, draft: &mut Option<Draft>, mut done: Result<()>) -> Result<()> {
+        let Some(writing) = draft.as_mut().filter(|writing| writing.writers == 0) else { return done };
+        if done.is_ok() {
+            done = self.publish_draft(node, writing).await;
         }
-        if writing.writers == 0 {
-            // Nobody will close it.
-            if cut.is_ok() {
-                cut = self.publish_draft(node, writing).await;
-            }
-            node.given_up();
-            *draft = None;
+        node.given_up();
+        *draft = None;
+        done
+    }
+
+    async fn resize(&self, node: &Node, writing: &mut Draft, size: u64) -> Result<()> {
+        if writing.is_cut_in_sent(size, &self.sink()) {
+            self.publish_or_lose(node, writing).await?;
         }
-        cut
+        writing.truncate(&self.sink(), size).await?;
+        node.resized(size);
+        Ok(())
     }
 
     /// Something was changed here about an object, or a directory if the key ends with a slash: what was heard of it before is forgotten.

@@ -9,6 +9,10 @@
 
 #[path = "bucket/attributes.rs"]
 mod attributes;
+#[path = "bucket/conflicts.rs"]
+mod conflicts;
+#[path = "bucket/edits.rs"]
+mod edits;
 #[path = "bucket/faults.rs"]
 mod faults;
 #[path = "bucket/listings.rs"]

@@ -1,5 +1,5 @@
 //! The cases of the suite of every store that hold for objects, in the order of the suite. The others need what objects do not have:
-//! renames, links, writes in the middle, files without a name, attributes of directories; docs/bucket.md names them.
+//! renames, links, holes that cost nothing, files without a name, attributes of directories; docs/bucket.md names them.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that can't go on fails")]
 
@@ -31,17 +31,36 @@ const HOLD: &[&str] = &[
     "data::an_empty_file_has_nothing",
     "data::sizes_around_every_edge",
     "data::reads_end_at_the_end",
+    "data::a_gap_is_zeros",
+    "data::overwrites_win",
+    "data::overlapping_unaligned_writes",
     "data::many_small_writes_in_order",
+    "data::many_small_writes_in_reverse",
     "data::appends_after_every_sync",
     "data::a_stream_of_64_mib",
+    "data::no_bytes_change_nothing",
     "data::handles_see_each_other",
     "data::a_released_handle_is_closed",
+    "data::opening_can_truncate",
     "data::many_small_files",
+    "truncate::what_is_cut_stays_cut",
+    "truncate::what_is_cut_stays_cut_over_syncs",
+    "truncate::writing_beyond_a_cut_leaves_zeros_between",
+    "truncate::growing_is_zeros",
     "truncate::to_the_same_size_changes_no_bytes",
     "truncate::cut_to_nothing_and_written_again",
+    "truncate::an_open_file_can_be_cut",
     "holes::an_empty_file_has_neither",
     "holes::the_end_is_a_hole",
+    "holes::punched_and_written_again",
     "holes::only_files_have_holes",
+    "fallocate::reserving_grows_with_zeros",
+    "fallocate::reserving_can_keep_the_size",
+    "fallocate::punching_is_zeros",
+    "fallocate::punching_beyond_the_end_keeps_the_size",
+    "fallocate::zeroing_is_zeros",
+    "fallocate::only_files_are_allocated",
+    "fallocate::ranges_that_make_no_sense",
     "symlinks::only_links_are_read",
     "directories::an_empty_directory_has_no_entries",
     "directories::only_directories_are_listed",
@@ -55,6 +74,8 @@ const HOLD: &[&str] = &[
     "durability::syncing_what_is_gone_is_stale",
     "durability::the_store_says_how_full_it_is",
     "concurrency::one_of_many_makers_wins",
+    "concurrency::writers_of_disjoint_ranges",
+    "concurrency::readers_never_see_bytes_that_were_not_written",
 ];
 
 const NONE: Capabilities = Capabilities {

@@ -15,7 +15,7 @@ pub(crate) const ROOT: Ino = Ino::ROOT;
 pub(crate) const CALLER: Caller = Caller { uid: 1000, gid: 100 };
 /// For opening a file to read and write.
 pub(crate) const WRITE: OpenFlags =
-    OpenFlags { write: true, truncate: false, clear_privileges: false, uncached: false };
+    OpenFlags { read: true, write: true, truncate: false, clear_privileges: false, uncached: false };
 
 /// The store under test. References are never given back, except where a case is about them.
 #[derive(Clone)]

@@ -64,6 +64,7 @@ fn regular(create: &Create<'_>) -> Make {
 async fn opened(session: &Session, entry: &Entry, flags: u32) -> Outcome {
     let ino = entry.attr.ino;
     let how = stoa_vfs::OpenFlags {
+        read: file::reads(flags),
         write: file::writes(flags),
         uncached: file::uncached(flags),
         ..stoa_vfs::OpenFlags::default()

@@ -11,7 +11,8 @@ pub(super) fn open(r: &Request<'_>, how: u32, open_flags: u32) -> Result<Step, F
     let (session, ino) = (r.session(), r.ino());
     let truncate = how & libc::O_TRUNC.cast_unsigned() != 0;
     let clear_privileges = open_flags & flags::open::KILL_SUIDGID != 0;
-    let wanted = OpenFlags { write: writes(how), truncate, clear_privileges, uncached: uncached(how) };
+    let wanted =
+        OpenFlags { read: reads(how), write: writes(how), truncate, clear_privileges, uncached: uncached(how) };
     let work = async move {
         let handle = session.vfs.open(ino, wanted).await?;
         session.writers.opened(ino, handle, wanted.write);
@@ -19,6 +20,11 @@ pub(super) fn open(r: &Request<'_>, how: u32, open_flags: u32) -> Result<Step, F
         Ok(Answer::fixed(body).taking(Taken::Open(ino, handle)))
     };
     if truncate { Request::change(work) } else { Request::ask(work) }
+}
+
+/// Whether flags of open(2) ask for reading.
+pub(super) fn reads(flags: u32) -> bool {
+    flags & libc::O_ACCMODE.cast_unsigned() != libc::O_WRONLY.cast_unsigned()
 }
 
 /// Whether flags of open(2) ask for writing.

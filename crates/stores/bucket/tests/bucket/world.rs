@@ -114,7 +114,15 @@ impl World {
 
     /// Opens a file to write.
     pub(crate) async fn writer(&self, ino: Ino, truncate: bool) -> Result<Writer> {
-        let flags = OpenFlags { write: true, truncate, ..OpenFlags::default() };
+        self.open(ino, OpenFlags { write: true, truncate, ..OpenFlags::default() }).await
+    }
+
+    /// Opens a file to read and write.
+    pub(crate) async fn editor(&self, ino: Ino) -> Result<Writer> {
+        self.open(ino, OpenFlags { read: true, write: true, ..OpenFlags::default() }).await
+    }
+
+    async fn open(&self, ino: Ino, flags: OpenFlags) -> Result<Writer> {
         let handle = self.files.open(ino, flags).await?;
         Ok(Writer { files: Arc::clone(&self.files), ino, handle })
     }
@@ -160,6 +168,10 @@ impl Writer {
     pub(crate) async fn write(&self, offset: u64, data: &[u8]) -> Result<()> {
         let data = bytes::Bytes::copy_from_slice(data);
         self.files.write(self.ino, self.handle, offset, data, WriteFlags::default()).await
+    }
+
+    pub(crate) async fn read(&self, offset: u64, size: usize) -> Result<Vec<u8>> {
+        Ok(self.files.read(self.ino, self.handle, offset, size).await?.concat())
     }
 
     /// As close(2): its answer, and the handle is gone.

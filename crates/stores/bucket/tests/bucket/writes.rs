@@ -1,20 +1,19 @@
 //! Writes: what is in the store when, and what becomes of those that fail.
 
 use crate::world::{World, Writer, doubting, patient};
-use proptest::prelude::*;
 use stoa_objects::Verb;
 use stoa_objects::s3::{Condition, Headers};
 use stoa_objects::testing::S3Fault;
 use stoa_vfs::{Error, Node, SetAttr, SetTime, Vfs};
 
-const MIB: usize = 1 << 20;
+pub(crate) const MIB: usize = 1 << 20;
 
-fn pattern(seed: u8, len: usize) -> Vec<u8> {
+pub(crate) fn pattern(seed: u8, len: usize) -> Vec<u8> {
     (0..len).map(|at| seed ^ (at * 31 + (at >> 8) * 17 + (at >> 16) * 5) as u8).collect()
 }
 
 /// Writes all of `content` after what is there, a MiB at a time.
-async fn write_all(writer: &Writer, from: u64, content: &[u8]) {
+pub(crate) async fn write_all(writer: &Writer, from: u64, content: &[u8]) {
     let mut offset = from;
     for data in content.chunks(MIB) {
         writer.write(offset, data).await.unwrap();
@@ -155,35 +154,6 @@ async fn who_reads_what_is_being_written_reads_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_not_in_order_is_refused_and_loses_nothing() {
-    let world = World::new(&patient()).await;
-    let file = world.create("file").await;
-    file.write(0, b"first").await.unwrap();
-    assert!(matches!(file.write(0, b"X").await, Err(Error::Unsupported(_))));
-    assert!(matches!(file.write(9, b"X").await, Err(Error::Unsupported(_))));
-    file.write(5, b" second").await.unwrap();
-    file.close().await.unwrap();
-    assert_eq!(world.object("file").await.unwrap(), b"first second");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn files_are_cut_and_not_made_longer() {
-    let world = World::new(&patient()).await;
-    let content = pattern(4, 9 * MIB);
-    world.put("file", &content).await;
-    let ino = world.ino("file").await;
-    let size = |size| SetAttr { size: Some(size), ..SetAttr::default() };
-    for len in [8 * MIB + 5, 6 * MIB, 1000, 0] {
-        assert_eq!(world.files.setattr(ino, &size(len as u64)).await.unwrap().size, len as u64);
-        assert!(world.object("file").await.unwrap() == content[..len], "{len}");
-        assert!(world.cat("file").await.unwrap() == content[..len], "{len}");
-    }
-    assert!(matches!(world.files.setattr(ino, &size(5)).await, Err(Error::Unsupported(_))));
-    assert_eq!(world.stat("file").await.unwrap().size, 0);
-    assert_eq!(world.server.uploads_open("bucket"), 0);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_be_kept_is_refused() {
     let world = World::new(&patient()).await;
     world.put("file", "x").await;
@@ -310,72 +280,6 @@ async fn many_files_at_once_need_no_more_memory_than_there_is() {
         assert!(world.object(&format!("f{n}")).await.unwrap() == content, "f{n}");
     }
     assert_eq!((world.files.status().dirty_bytes, world.server.uploads_open("bucket")), (0, 0));
-}
-
-/// Steps on one file, as far as they are supported.
-#[derive(Debug, Clone)]
-enum Step {
-    Append(usize),
-    Sync,
-    Cut(usize),
-    Reopen { truncate: bool },
-    Read,
-}
-
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let step = prop_oneof![
-        6 => prop::sample::select(vec![0, 1, 1000, MIB, 4 * MIB, 6 * MIB, 9 * MIB]).prop_map(Step::Append),
-        2 => Just(Step::Sync),
-        2 => (0..1000_usize).prop_map(Step::Cut),
-        2 => any::<bool>().prop_map(|truncate| Step::Reopen { truncate }),
-        1 => Just(Step::Read),
-    ];
-    prop::collection::vec(step, 1..9)
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
-    #[test]
-    fn any_order_of_steps_gives_the_same_bytes(steps in steps()) {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        runtime.block_on(async {
-            let world = World::new(&patient()).await;
-            let mut expected = Vec::new();
-            let mut file = world.create("file").await;
-            for (at, step) in steps.into_iter().enumerate() {
-                match step {
-                    Step::Append(len) => {
-                        let data = pattern(at as u8, len);
-                        write_all(&file, expected.len() as u64, &data).await;
-                        expected.extend(data);
-                    }
-                    Step::Sync => world.files.fsync(file.ino).await.unwrap(),
-                    Step::Cut(per_mille) => {
-                        let len = expected.len() * per_mille / 1000;
-                        let set = SetAttr { size: Some(len as u64), ..SetAttr::default() };
-                        match world.files.setattr(file.ino, &set).await {
-                            Ok(_) => expected.truncate(len),
-                            Err(error) => assert!(matches!(error, Error::Unsupported(_)), "{error}"),
-                        }
-                    }
-                    Step::Reopen { truncate } => {
-                        let ino = file.ino;
-                        file.close().await.unwrap();
-                        assert!(world.object("file").await.unwrap() == expected);
-                        file = world.writer(ino, truncate).await.unwrap();
-                        if truncate {
-                            expected.clear();
-                        }
-                    }
-                    Step::Read => assert!(world.cat("file").await.unwrap() == expected),
-                }
-                assert_eq!(world.files.getattr(file.ino).await.unwrap().size, expected.len() as u64);
-            }
-            file.close().await.unwrap();
-            assert!(world.object("file").await.unwrap() == expected);
-            assert_eq!((world.server.uploads_open("bucket"), world.files.status().dirty_bytes), (0, 0));
-        });
-    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -141,8 +141,10 @@ pub async fn writing_clears_privileges_when_asked(fs: Fs) {
     assert_eq!(fs.attr(ino).await.mode, 0o755);
     fs.release(ino, handle).await;
     fs.chmod(ino, 0o6755).await;
-    let handle =
-        fs.open(ino, OpenFlags { write: true, truncate: true, clear_privileges: true, uncached: false }).await.unwrap();
+    let handle = fs
+        .open(ino, OpenFlags { write: true, truncate: true, clear_privileges: true, ..OpenFlags::default() })
+        .await
+        .unwrap();
     assert_eq!(fs.attr(ino).await.mode, 0o755);
     fs.release(ino, handle).await;
 }

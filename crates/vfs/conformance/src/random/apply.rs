@@ -199,8 +199,8 @@ async fn apply_slot(op: &Op, vfs: &dyn Vfs, state: &mut State) -> Result<Outcome
         Op::Open { slot, at, write, truncate, clear_privileges } => {
             let ino = held.walk(at).await?;
             let truncate = *write && *truncate;
-            let flags =
-                OpenFlags { write: *write, truncate, clear_privileges: truncate && *clear_privileges, uncached: false };
+            let clear_privileges = truncate && *clear_privileges;
+            let flags = OpenFlags { read: true, write: *write, truncate, clear_privileges, uncached: false };
             let handle = vfs.open(ino, flags).await?;
             state.put(vfs, *slot, ino, handle).await;
             Ok(attr(&vfs.getattr(ino).await?))

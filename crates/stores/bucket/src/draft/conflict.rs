@@ -1,0 +1,215 @@
+//! Somebody else has written what a draft was to replace: theirs keeps the name, and what was written here is kept beside it.
+
+use super::{Draft, Replaced, Sink};
+use crate::error::{told, told_of_read};
+use crate::extents::{Extents, Place};
+use crate::found::Version;
+use crate::parts::Parts;
+use crate::source::{Raw, cached, pieces};
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::SystemTime;
+use stoa_objects::s3::{Condition, ObjectInfo, Source, Written};
+use stoa_vfs::{Error, Result};
+
+/// The longest key of S3, in bytes.
+const KEY_BYTES_MAX: usize = 1024;
+
+/// How often a name is tried that others write too.
+const ATTEMPTS_MAX: u32 = 5;
+
+/// So many pieces that are not cached are asked for before the rest is taken to be gone.
+const MISSES_MAX: u32 = 64;
+
+/// What of a part that is copied is copied at once, in bytes.
+const COPY_BYTES: u64 = 256 << 20;
+
+impl Draft {
+    /// Keeps what was written under a name of its own, and says in the log which.
+    pub(super) async fn rescue(&mut self, sink: &Sink<'_>) {
+        let key = Arc::clone(&self.key);
+        match self.keep_beside(sink).await {
+            Ok((beside, 0)) => {
+                tracing::error!(%key, %beside, "somebody else wrote this object meanwhile: theirs stays, and what was written here is kept beside it");
+                self.conflict = Some(beside);
+            }
+            Ok((beside, missing)) => {
+                tracing::error!(%key, %beside, missing, "somebody else replaced this object while it was changed here: theirs stays, and what was \
+                    written here is kept beside it, with zeros for those bytes of the old content that were not written, and are nowhere any more");
+                self.conflict = Some(beside);
+            }
+            Err(error) => {
+                tracing::error!(%key, %error, "somebody else wrote this object meanwhile, and what was written here could not be kept beside it");
+            }
+        }
+    }
+
+    /// The name that it has got, and how many bytes are missing.
+    async fn keep_beside(&mut self, sink: &Sink<'_>) -> Result<(Arc<str>, u64)> {
+        let key = Arc::clone(&self.key);
+        if self.is_sent(0..u64::MAX) {
+            let theirs = self.change_places(sink).await?;
+            let kept = self.make_beside(sink, &key, "").await;
+            let name_again = self.give_back(sink, &key, theirs).await;
+            return kept.and_then(|beside| name_again.map(|()| (beside, 0)));
+        }
+        let missing = self.salvage(sink).await?;
+        let mark = if missing > 0 { "-incomplete" } else { "" };
+        self.make_beside(sink, &key, mark).await.map(|beside| (beside, missing))
+    }
+
+    /// Makes the object under the first name that nobody has.
+    async fn make_beside(&mut self, sink: &Sink<'_>, key: &Arc<str>, mark: &str) -> Result<Arc<str>> {
+        if let Some(parts) = self.parts.take() {
+            parts.abort().await;
+        }
+        self.sent.clear();
+        let mut made = Err(Error::Stale);
+        for attempt in 1..=ATTEMPTS_MAX {
+            self.key = beside(key, sink.host, attempt, mark);
+            made = self.make(sink, &Condition::IfAbsent).await.map(|_| Arc::clone(&self.key));
+            if made != Err(Error::Stale) {
+                break;
+            }
+        }
+        self.key = Arc::clone(key);
+        made
+    }
+
+    /// Gets hold of what is kept of the replaced object: of its version, or of what is cached. What can't be had is zeros; says how much.
+    async fn salvage(&mut self, sink: &Sink<'_>) -> Result<u64> {
+        let Some(replaced) = self.replaces.clone().filter(|replaced| replaced.version.is_none()) else { return Ok(0) };
+        let version =
+            Version { key: Arc::clone(&replaced.key), etag: Some(replaced.etag), size: replaced.size, draft: 0 };
+        let Some(object) = cached(&version) else { return Ok(0) };
+        let kept = self.extents.runs(0..u64::MAX).into_iter().filter(|(_, place)| *place == Place::Kept);
+        let (mut missing, mut misses) = (0, 0);
+        for (run, _) in kept {
+            for piece in pieces(run.clone(), version.size) {
+                let end = piece.offset + u64::from(piece.len);
+                let range = piece.offset.max(run.start)..end.min(run.end);
+                let read = match misses < MISSES_MAX {
+                    true => {
+                        sink.cache.read(&object, &[piece], Arc::new(Raw)).await.map_err(|error| told_of_read(&error))
+                    }
+                    false => Err(Error::Stale),
+                };
+                match read {
+                    Ok(read) => {
+                        let data = within(read.concat().into(), range.start - piece.offset, &range);
+                        self.spill(sink).await?.write(vec![(range.start, data)]).await?;
+                        self.extents.set(range, Place::Spilled);
+                    }
+                    Err(Error::Stale) => {
+                        (missing, misses) = (missing + range.end - range.start, misses + 1);
+                        self.extents.set(range, Place::Zeros);
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Ok(missing)
+    }
+
+    /// What was sent can become an object only under its own name. So theirs is copied aside, and replaced under the condition that it is
+    /// still the same: neither is ever lost. Says where theirs is, if there is any.
+    async fn change_places(&mut self, sink: &Sink<'_>) -> Result<Option<(Arc<str>, ObjectInfo)>> {
+        for attempt in 1..=ATTEMPTS_MAX {
+            let (theirs, condition) = match sink.s3.head(&self.key, None).await {
+                Ok(info) => {
+                    let etag = info.etag.clone().ok_or(Error::Stale)?;
+                    let aside = beside(&self.key, sink.host, attempt, "-theirs");
+                    copy(sink, &self.key, &info, &aside, &Condition::IfAbsent).await?;
+                    (Some((aside, info)), Condition::IfMatch(etag))
+                }
+                Err(error) if error.is_not_found() => (None, Condition::IfAbsent),
+                Err(error) => return Err(told(error)),
+            };
+            let made = self.make(sink, &condition).await;
+            match made {
+                Ok(written) => {
+                    let size = self.size();
+                    let (key, etag) = (Arc::clone(&self.key), written.etag.into());
+                    self.replaces = Some(Replaced { key, etag, version: written.version, size });
+                    (self.extents, self.parts) = (Extents::kept(size), None);
+                    return Ok(theirs);
+                }
+                Err(error) => {
+                    if let Some((aside, _)) = &theirs {
+                        sink.s3.delete(aside, None, None).await.map_err(told)?;
+                    }
+                    if error != Error::Stale {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        Err(Error::Stale)
+    }
+
+    /// Gives them their name back.
+    async fn give_back(&self, sink: &Sink<'_>, key: &str, theirs: Option<(Arc<str>, ObjectInfo)>) -> Result<()> {
+        let ours = self.replaces.as_ref().map(|replaced| replaced.etag.to_string());
+        let Some((aside, info)) = theirs else {
+            return sink.s3.delete(key, ours.as_deref(), None).await.map_err(told);
+        };
+        let copied = sink.s3.head(&aside, None).await.map_err(told)?;
+        let info = ObjectInfo { etag: copied.etag, version: copied.version, ..info };
+        copy(sink, &aside, &info, key, &ours.map_or(Condition::IfAbsent, Condition::IfMatch)).await?;
+        sink.s3.delete(&aside, None, None).await.map_err(told)
+    }
+}
+
+/// Copies an object of any length, with what it carries.
+async fn copy(sink: &Sink<'_>, from: &str, info: &ObjectInfo, to: &str, condition: &Condition) -> Result<Written> {
+    if info.size == 0 {
+        return sink.s3.put(to, Bytes::new().into(), &info.headers, condition).await.map_err(told);
+    }
+    let source = Source { key: from.to_owned(), version: info.version.clone(), if_match: info.etag.clone() };
+    let mut parts = Parts::begin(sink.s3, to, &info.headers).await.map_err(told)?;
+    let copied = async {
+        let step = (info.size / 1000).max(COPY_BYTES);
+        let mut numbers = Vec::new();
+        for (number, at) in (1..).zip((0..info.size).step_by(usize::try_from(step).unwrap_or(usize::MAX))) {
+            parts.copy(number, &source, at..info.size.min(at + step)).await?;
+            numbers.push(number);
+        }
+        parts.complete(&numbers, condition).await
+    };
+    let copied = copied.await;
+    if copied.is_err() {
+        parts.abort().await;
+    }
+    copied.map_err(told)
+}
+
+fn within(piece: Bytes, skip: u64, range: &Range<u64>) -> Bytes {
+    let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).min(piece.len());
+    piece.slice(at(skip)..at(skip + range.end - range.start))
+}
+
+/// `name.conflict-host-time`: the name of what was written to `key` here.
+fn beside(key: &str, host: &str, attempt: u32, mark: &str) -> Arc<str> {
+    let time = DateTime::<Utc>::from(SystemTime::now()).format("%Y%m%dT%H%M%SZ");
+    let again = if attempt > 1 { format!("-{attempt}") } else { String::new() };
+    let suffix = format!(".conflict-{host}-{time}{again}{mark}");
+    let fits = |(at, character): &(usize, char)| at + character.len_utf8() + suffix.len() <= KEY_BYTES_MAX;
+    let end = key.char_indices().take_while(fits).last().map_or(0, |(at, character)| at + character.len_utf8());
+    format!("{}{suffix}", key.get(..end).unwrap_or_default()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_key_is_cut_between_characters() {
+        for len in [1, 950, 1000, 1024] {
+            let key = "ü".repeat(len / 2);
+            let beside = beside(&key, "host", 2, "-incomplete");
+            assert!(beside.len() <= KEY_BYTES_MAX && beside.contains(".conflict-host-2"), "{beside}");
+        }
+    }
+}
