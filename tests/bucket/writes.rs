@@ -2,11 +2,11 @@
 
 use crate::setting::{over_objects, over_objects_in, pattern, requests};
 use anyhow::{Context, Result, ensure};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Write;
 use std::time::Duration;
 use stoa_tests::command::shell;
-use stoa_tests::{Objects, StoreKind};
+use stoa_tests::{Objects, Place, StoreKind};
 
 const MIB: usize = 1 << 20;
 const LIMIT: Duration = Duration::from_secs(120);
@@ -159,6 +159,59 @@ fn who_may_not_write_is_told_and_leaves_nothing() -> Result<()> {
             // And from now on it can.
             std::fs::write(place.path("later"), "content")?;
             expect(objects, "later", b"content")
+        },
+    )
+}
+
+#[test]
+fn what_could_not_be_stored_is_not_read() -> Result<()> {
+    over_objects(
+        "lost",
+        &["--ttl", "0"],
+        |objects| objects.put("file", b"first"),
+        |place, objects| {
+            let mut file = File::options().write(true).open(place.path("file"))?;
+            file.write_all(b"MINE!")?;
+            objects.put("file", b"other")?;
+            ensure!(file.sync_all().is_err(), "the object of somebody else was replaced");
+            // The very content that was there when the file was opened, whose pages the kernel had.
+            objects.put("file", b"first")?;
+            let there = fs::read(place.path("file"))?;
+            ensure!(there == b"first", "{}", String::from_utf8_lossy(&there));
+            drop(file);
+            let there = fs::read(place.path("file"))?;
+            ensure!(there == b"first", "after it was closed: {}", String::from_utf8_lossy(&there));
+            Ok(())
+        },
+    )
+}
+
+/// How often the kernel has asked for bytes.
+fn reads(place: &Place) -> Result<u64> {
+    let profile = place.stoa_on("profile", &["--json"], place.dir())?;
+    let profile: serde_json::Value = serde_json::from_str(&profile.stdout).with_context(|| profile.quoted())?;
+    let operations = profile.get("operations").and_then(serde_json::Value::as_array).context("no operations")?;
+    let counts = operations.iter().filter(|operation| operation.get("name").is_some_and(|name| name == "read"));
+    Ok(counts.filter_map(|operation| operation.get("count")?.as_u64()).sum())
+}
+
+#[test]
+fn what_was_read_stays_in_the_kernel() -> Result<()> {
+    let content = pattern(7, 3 << 20);
+    over_objects(
+        "kept",
+        &[],
+        |objects| objects.put("file", &content),
+        |place, _| {
+            ensure!(fs::read(place.path("file"))? == content, "first");
+            let before = reads(place)?;
+            ensure!(fs::read(place.path("file"))? == content, "again");
+            ensure!(reads(place)? == before, "the kernel asked for it again");
+            // Another content is another inode, whatever the kernel has of the one before.
+            let edited = [&content[..100], b"edited", &content[106..]].concat();
+            fs::write(place.path("file"), &edited)?;
+            ensure!(fs::read(place.path("file"))? == edited, "after it was written here");
+            Ok(())
         },
     )
 }

@@ -46,7 +46,8 @@ pub(crate) struct Inodes {
 #[derive(Debug, Default)]
 struct Table {
     referred: HashMap<Ino, Referred>,
-    /// What was written here: an inode keeps its number, and has another content.
+    /// What has another number than its hash: what was written here, as an inode keeps its number and has another content; and what
+    /// would have had the number of another.
     written: HashMap<Target, Ino>,
 }
 
@@ -158,6 +159,10 @@ impl Inodes {
         }
         let mut table = self.table.lock();
         let ino = table.number(&found.target);
+        // It keeps the number, whoever had the one that it would have.
+        if ino != hashed(&found.target) {
+            table.written.insert(found.target.clone(), ino);
+        }
         let it = table.referred.entry(ino).or_insert_with(|| Referred { node: Node::new(ino, found), count: 0 });
         it.count += 1;
         *it.node.looks.lock() = found.looks.clone();
@@ -238,13 +243,17 @@ impl Table {
 
 /// The number of `target`: its hash, or the next that no other target has.
 fn number(target: &Target, of: impl Fn(Ino) -> Option<Target>) -> Ino {
-    let mut hasher = SipHasher13::new();
-    target.hash(&mut hasher);
-    let mut number = (hasher.finish() & NUMBER_MAX).max(NUMBER_MIN);
+    let Ino(mut number) = hashed(target);
     while of(Ino(number)).is_some_and(|other| other != *target) {
         number = if number == NUMBER_MAX { NUMBER_MIN } else { number + 1 };
     }
     Ino(number)
+}
+
+fn hashed(target: &Target) -> Ino {
+    let mut hasher = SipHasher13::new();
+    target.hash(&mut hasher);
+    Ino((hasher.finish() & NUMBER_MAX).max(NUMBER_MIN))
 }
 
 #[cfg(test)]

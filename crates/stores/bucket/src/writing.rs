@@ -10,6 +10,7 @@ use crate::reading::Open;
 use bytes::Bytes;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use stoa_objects::s3::{Condition, CopyHeaders, Source};
 use stoa_vfs::{Allocate, Error, OpenFlags, Result, SetAttr, SetTime};
 
@@ -138,9 +139,19 @@ impl Bucket {
         let published = self.publish_draft(node, draft).await;
         if published.is_err() {
             // Whoever opens the name from now on gets what is in the store, also before the file is given back.
-            node.went_stale();
+            self.disown(node);
         }
         published
+    }
+
+    /// What was written to a file is not in the store, and the kernel may have it in its cache: the content that is in the store is another
+    /// inode from now on.
+    fn disown(&self, node: &Node) {
+        node.went_stale();
+        if let Ok(version) = node.version() {
+            let draft = self.made.fetch_add(1, Ordering::Relaxed);
+            self.inodes.became(node, Target::Object(Version { etag: None, draft, ..version }));
+        }
     }
 
     async fn publish_draft(&self, node: &Node, draft: &mut Draft) -> Result<()> {
@@ -182,7 +193,7 @@ impl Bucket {
         if let Err(error) = self.publish_draft(node, writing).await {
             tracing::warn!(%error, ino = %node.ino, "a file was closed that is not in the store");
             writing.give_up().await;
-            node.went_stale();
+            self.disown(node);
             node.given_up();
             if let Ok(version) = node.version() {
                 self.is_no_draft(node, &version.key);

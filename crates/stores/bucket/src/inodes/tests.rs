@@ -80,3 +80,16 @@ fn what_is_written_keeps_its_number() {
     inodes.forget(ino, 2);
     assert_ne!(inodes.number(&new.target), ino);
 }
+
+#[test]
+fn a_number_stays_when_whoever_had_the_one_before_is_gone() {
+    let inodes = Inodes::new(&directory(""));
+    let (old, new) = (object("a", "1"), object("a", "2"));
+    let ino = inodes.hand_out(&old).attr.ino;
+    inodes.became(&inodes.get(ino).unwrap(), new.target.clone());
+    let other = inodes.hand_out(&old).attr.ino;
+    inodes.forget(ino, 1);
+    assert_eq!((inodes.number(&old.target), inodes.hand_out(&old).attr.ino), (other, other));
+    inodes.forget(other, 2);
+    assert_eq!(inodes.number(&old.target), ino);
+}
