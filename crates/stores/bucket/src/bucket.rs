@@ -6,6 +6,7 @@ use crate::inodes::{Inodes, Node};
 use crate::listing::{Pages, first_below};
 use crate::reading::Open;
 use crate::recent::Recent;
+use crate::rights::Rights;
 use crate::source::Versions;
 use crate::{Error, Options, Result};
 use parking_lot::Mutex;
@@ -44,6 +45,8 @@ pub struct Bucket {
     pub(crate) drafts: Mutex<HashMap<Arc<str>, Arc<Node>>>,
     /// How many were made, and one more: their names among each other.
     pub(crate) made: AtomicU64,
+    /// Where files may be written, as far as that was seen.
+    pub(crate) rights: Rights,
     /// Memory for what is written.
     pub(crate) budget: Budget,
     /// Where it goes if there is none.
@@ -117,6 +120,7 @@ impl Bucket {
             handles: Handles::default(),
             drafts: Mutex::default(),
             made: AtomicU64::new(1),
+            rights: Rights::default(),
             budget: Budget::new(options.memory_bytes_max / WRITE_SHARE),
             spill_dir: options.spill_dir.as_path().into(),
             host: named(&options.host),

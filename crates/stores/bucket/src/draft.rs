@@ -126,6 +126,11 @@ impl Draft {
         &self.key
     }
 
+    /// What the new object carries.
+    pub(crate) fn headers(&self) -> &Headers {
+        &self.headers
+    }
+
     /// Its length as programs see it.
     pub(crate) fn size(&self) -> u64 {
         self.extents.size()

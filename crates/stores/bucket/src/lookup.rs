@@ -1,7 +1,8 @@
 //! Finding what one name stands for.
 //!
-//! A listing of the directory that is at hand answers. Otherwise two requests go out at the same time: HEAD, for the object, and
-//! LIST with one key, for the directory.
+//! A listing of the directory that is at hand answers. Otherwise the store is asked for the few keys that begin like the name: that of
+//! the object is the first of them, and those of a directory come soon. Where that does not say it all, two requests go out at the same time:
+//! HEAD, for the object, and LIST with one key, for the directory.
 
 use crate::bucket::Bucket;
 use crate::directory::Directory;
@@ -11,13 +12,16 @@ use crate::found::Found;
 use crate::inodes::Node;
 use crate::listing::{first_below, listed};
 use futures::future;
-use stoa_objects::s3::{Listed, ObjectInfo};
+use stoa_objects::s3::{List, Listed, ObjectInfo};
 use stoa_objects::{Error as ObjectsError, Result as ObjectsResult};
 use stoa_vfs::{Cookie, Error, Name, Result};
 use tokio::time::Instant;
 
 /// The longest key, in bytes, that S3 has.
 const KEY_BYTES_MAX: usize = 1024;
+
+/// How many keys are asked for that begin like a name. Names that go on after it with one of `!` to `.` come before its directory.
+const NEAR_KEYS_MAX: u16 = 16;
 
 /// What a name says about a directory, and the keys that it could stand for.
 struct Wanted<'n> {
@@ -103,6 +107,12 @@ impl Bucket {
         if wanted.key.len() > KEY_BYTES_MAX {
             return Ok(None);
         }
+        if !self.finder.asks_objects()
+            && !wanted.component.is_empty()
+            && let Some(near) = self.ask_near(wanted).await?
+        {
+            return Ok(near);
+        }
         let below = first_below(&self.s3, wanted.below.prefix());
         let (object, below) = future::join(self.ask_head(wanted), below).await;
         let is_directory = match (&below, &object) {
@@ -117,6 +127,35 @@ impl Bucket {
             (false, Role::Beside) => Ok(None),
             _ => self.of_object(wanted, object).await,
         }
+    }
+
+    /// What the keys say that begin like a name; nothing if they can't say it all.
+    async fn ask_near(&self, wanted: &Wanted<'_>) -> Result<Option<Option<Found>>> {
+        let list = List {
+            prefix: wanted.key.clone(),
+            delimiter: Some("/".to_owned()),
+            keys_max: Some(NEAR_KEYS_MAX),
+            ..List::default()
+        };
+        let page = match self.s3.list(&list).await {
+            Ok(page) => page,
+            // Whoever may not list may still know a key.
+            Err(ObjectsError::Denied { .. }) => return Ok(None),
+            Err(error) => return Err(told(error)),
+        };
+        let below = wanted.below.prefix();
+        let is_directory = page.prefixes.iter().any(|prefix| prefix == below);
+        let passed = |last: Option<&str>| last.is_some_and(|last| last > below);
+        let last = page.objects.last().map(|object| object.key.as_str());
+        if page.next.is_some() && !is_directory && !passed(last) && !passed(page.prefixes.last().map(String::as_str)) {
+            return Ok(None);
+        }
+        let object = page.objects.into_iter().find(|object| object.key == wanted.key);
+        Ok(Some(match (is_directory, wanted.role) {
+            (true, Role::Plain) => Some(self.finder.directory(wanted.below.clone(), None)),
+            (false, Role::Beside) => None,
+            _ => object.map(|object| self.finder.listed(object)),
+        }))
     }
 
     async fn ask_head(&self, wanted: &Wanted<'_>) -> ObjectsResult<Option<ObjectInfo>> {

@@ -30,13 +30,18 @@ impl Bucket {
             Err(error) => return Err(error),
         }
         match kind {
-            Kind::Regular => self.make_file(directory.key(&component)),
+            Kind::Regular => {
+                let key = directory.key(&component);
+                self.check_rights(&key, &Headers::default()).await?;
+                self.make_file(key)
+            }
             Kind::Directory => {
                 let below = directory.below(&component);
                 match self.mark(&below).await {
                     Err(ObjectsError::Conflict { .. }) => return Err(Error::Exists),
                     marked => marked.map_err(told)?,
                 }
+                self.rights.granted(&below.key(""));
                 self.changed(below.prefix());
                 self.inodes.is_there(&Target::Directory(below.clone()));
                 Ok(self.inodes.hand_out(&self.finder.directory(below, None)))

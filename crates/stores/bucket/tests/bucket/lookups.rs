@@ -6,23 +6,39 @@ use stoa_bucket::{Attributes, Options};
 use stoa_objects::testing::S3Fault;
 use stoa_vfs::{Error, Kind};
 
-const BOTH: Cost = Cost { lists: 1, heads: 1, gets: 0 };
+const ONE: Cost = Cost { lists: 1, heads: 0, gets: 0 };
 
 #[tokio::test]
-async fn a_name_nobody_listed_costs_a_head_and_a_list_once() {
+async fn a_name_nobody_listed_costs_one_list_once() {
     let world = World::new(&patient()).await;
     world.put_all(&["cat", "photos/dog", "both", "both/x"]).await;
     for (path, kind) in
         [("cat", Kind::Regular), ("photos", Kind::Directory), ("both", Kind::Directory), ("both%@file", Kind::Regular)]
     {
         let (found, cost) = world.cost(world.stat(path)).await;
-        assert_eq!((found.unwrap().kind, cost), (kind, BOTH), "{path}");
+        assert_eq!((found.unwrap().kind, cost), (kind, ONE), "{path}");
         assert_eq!(world.cost(world.stat(path)).await.1, FREE, "{path}");
     }
-    assert_eq!(world.cost(world.stat("none")).await, (Err(Error::NotFound), BOTH));
+    assert_eq!(world.cost(world.stat("none")).await, (Err(Error::NotFound), ONE));
     assert_eq!(world.cost(world.stat("none")).await, (Err(Error::NotFound), FREE));
     // No server has such a key.
-    assert_eq!(world.cost(world.stat(&format!("photos/{}", "x".repeat(255)))).await.1, BOTH);
+    assert_eq!(world.cost(world.stat(&format!("photos/{}", "x".repeat(255)))).await.1, ONE);
+}
+
+#[tokio::test]
+async fn names_that_go_on_hide_neither_file_nor_directory() {
+    let world = World::new(&patient()).await;
+    let near: Vec<String> = (0..40).map(|n| format!("a.{n}")).collect();
+    world.put_all(&near).await;
+    world.put_all(&["a/below", "b-", "b.x/y", "c0", "d"]).await;
+    let before = world.files.s3().meter().counts();
+    assert_eq!(world.stat("a").await.unwrap().kind, Kind::Directory);
+    assert_eq!(world.files.s3().meter().counts().since(&before).total(), 3, "it is asked for by itself");
+    for none in ["b", "c", "a.4x", "b."] {
+        assert_eq!(world.stat(none).await.err(), Some(Error::NotFound), "{none}");
+    }
+    assert_eq!(world.cat("d").await.unwrap(), b"d");
+    assert_eq!(world.cat("a.3").await.unwrap(), b"a.3");
 }
 
 #[tokio::test]
