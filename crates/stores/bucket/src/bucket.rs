@@ -4,6 +4,7 @@ use crate::directory::Directory;
 use crate::found::Finder;
 use crate::inodes::{Inodes, Node};
 use crate::listing::{Pages, first_below};
+use crate::parts::Traffic;
 use crate::reading::Open;
 use crate::recent::Recent;
 use crate::rights::Rights;
@@ -49,6 +50,8 @@ pub struct Bucket {
     pub(crate) rights: Rights,
     /// Memory for what is written.
     pub(crate) budget: Budget,
+    /// Parts of it on their way.
+    pub(crate) traffic: Arc<Traffic>,
     /// Where it goes if there is none.
     pub(crate) spill_dir: Arc<Path>,
     pub(crate) host: String,
@@ -122,6 +125,7 @@ impl Bucket {
             made: AtomicU64::new(1),
             rights: Rights::default(),
             budget: Budget::new(options.memory_bytes_max / WRITE_SHARE),
+            traffic: Arc::default(),
             spill_dir: options.spill_dir.as_path().into(),
             host: named(&options.host),
             read_only: options.read_only,

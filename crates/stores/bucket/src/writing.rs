@@ -24,8 +24,8 @@ impl Bucket {
     }
 
     fn sink(&self) -> Sink<'_> {
-        let Self { s3, budget, spill_dir, cache, host, .. } = self;
-        Sink { s3, budget, spill_dir, cache, host }
+        let Self { s3, budget, traffic, spill_dir, cache, host, .. } = self;
+        Sink { s3, budget, traffic, spill_dir, cache, host }
     }
 
     /// Lets one more handle write to a file.
