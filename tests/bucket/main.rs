@@ -7,5 +7,6 @@ mod listings;
 mod messages;
 mod names;
 mod reads;
+mod rights;
 mod setting;
 mod writes;

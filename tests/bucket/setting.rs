@@ -29,7 +29,7 @@ pub(crate) fn over_objects_in(
     plant: impl Fn(&Objects) -> Result<()>,
     test: impl Fn(&mut Place, &Objects) -> Result<()>,
 ) -> Result<()> {
-    in_place(Setup::new(name).store(store).empty().limit(scale::minutes(3, 10)), |place| {
+    in_place(Setup::new(name).store(store).empty().limit(scale::minutes(3, 60)), |place| {
         let objects = Objects::of(place.store()?)?;
         plant(&objects)?;
         place.mount(&[&["--objects"], args].concat())?;

@@ -79,13 +79,21 @@ fn a_small_file_costs_one_put() -> Result<()> {
         "cost",
         &[],
         |objects| objects.put("dir/other", b"x"),
-        |place, _| {
+        |place, objects| {
+            // Whether files may be written here is found out once.
+            let (_, cost) = requests(place, || Ok(std::fs::write(place.path("first"), "content")?))?;
+            ensure!(cost <= 4, "{cost} requests");
             ensure!(std::fs::read_dir(place.path("dir"))?.count() == 1, "one file");
             // The listing says that there is none.
             let (_, cost) = requests(place, || Ok(std::fs::write(place.path("dir/new"), "content")?))?;
             ensure!(cost == 1, "{cost} requests");
             let (_, cost) = requests(place, || Ok(std::fs::write(place.path("dir/next"), "content")?))?;
-            ensure!(cost <= 4, "{cost} requests");
+            ensure!(cost <= 2, "{cost} requests");
+            // In a directory that nobody listed.
+            objects.put("far/other", b"x")?;
+            std::fs::metadata(place.path("far"))?;
+            let (_, cost) = requests(place, || Ok(std::fs::write(place.path("far/new"), "content")?))?;
+            ensure!(cost == 2, "{cost} requests");
             Ok(())
         },
     )
@@ -118,14 +126,48 @@ fn what_somebody_else_wrote_is_not_lost() -> Result<()> {
             let mut file = File::create(place.path("file"))?;
             file.write_all(b"mine")?;
             objects.put("file", b"of somebody else")?;
-            let synced = file.sync_all();
-            ensure!(synced.is_err_and(|error| error.raw_os_error() == Some(libc::ESTALE)), "it was overwritten");
+            expect_conflict(&file)?;
             drop(file);
             expect(objects, "file", b"of somebody else")?;
             ensure!(std::fs::read(place.path("file"))? == b"of somebody else", "read");
+            let beside = beside(objects)?;
+            expect(objects, &beside, b"mine")?;
+            ensure!(std::fs::read(place.path(&beside))? == b"mine", "read beside");
+            let log = std::fs::read_to_string(place.log())?;
+            ensure!(log.contains(&beside), "the log does not name it: {log}");
+            // Large ones, of two mounts.
+            objects.delete(&beside)?;
+            let other = place.scratch().join("other");
+            std::fs::create_dir(&other)?;
+            let second = place.mount_on(&other, &["--objects"])?;
+            let content = [pattern(1, 30 * MIB), pattern(2, 30 * MIB + 5)];
+            let mut files = [File::create(place.path("large"))?, File::create(other.join("large"))?];
+            for (file, content) in files.iter_mut().zip(&content) {
+                file.write_all(content)?;
+            }
+            let [one, two] = files;
+            two.sync_all()?;
+            expect_conflict(&one)?;
+            drop((one, two));
+            second.unmount()?;
+            expect(objects, "large", &content[1])?;
+            let beside = objects.keys()?.into_iter().find(|key| key.starts_with("large.")).context("one is lost")?;
+            expect(objects, &beside, &content[0])?;
+            ensure!(objects.uploads()? == 0, "an unfinished upload");
             Ok(())
         },
     )
+}
+
+fn expect_conflict(file: &File) -> Result<()> {
+    let synced = file.sync_all();
+    ensure!(synced.is_err_and(|error| error.raw_os_error() == Some(libc::ESTALE)), "the other was overwritten");
+    Ok(())
+}
+
+fn beside(objects: &Objects) -> Result<String> {
+    let keys = objects.keys()?;
+    keys.iter().find(|key| key.starts_with("file.conflict-")).cloned().with_context(|| format!("it is lost: {keys:?}"))
 }
 
 #[test]

@@ -49,6 +49,8 @@ impl StoreKind {
 pub struct TestStore {
     url: OsString,
     server: Server,
+    /// As whom it is mounted, if not as its owner.
+    user: Option<Access>,
 }
 
 #[derive(Debug)]
@@ -81,7 +83,7 @@ impl TestStore {
             StoreKind::S3s | StoreKind::Versitygw => format!("s3://{BUCKET}/volume").into(),
         };
         used(kind)?;
-        Ok(Self { url, server })
+        Ok(Self { url, server, user: None })
     }
 
     /// What to call it on the command line.
@@ -93,11 +95,24 @@ impl TestStore {
     /// The flags and variables that `stoa` needs to reach it.
     #[must_use]
     pub fn access(&self) -> Access {
+        if let Some(user) = &self.user {
+            return user.clone();
+        }
         match &self.server {
             Server::None { .. } => Access::default(),
             Server::S3s(server) => server.access(),
             Server::Versitygw { server, .. } => server.access(),
         }
+    }
+
+    /// From now on it is used by somebody who may do nothing but `actions`, such as `s3:GetObject`.
+    ///
+    /// # Errors
+    /// If it is no server with users and policies.
+    pub fn restrict(&mut self, actions: &[&str]) -> Result<()> {
+        let Server::Versitygw { server, .. } = &self.server else { bail!("this store has no users") };
+        self.user = Some(server.add_user(BUCKET, actions)?);
+        Ok(())
     }
 
     /// Every object of the volume whose key starts with `prefix`, as files to look at or damage.

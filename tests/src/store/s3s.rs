@@ -41,7 +41,10 @@ impl S3s {
     }
 
     pub(super) fn refuse(&self, folder: &str) {
-        self.server.faults.each("PUT", format!("/{folder}/"), S3Fault::Status(403));
+        // To begin an upload is POST.
+        for method in ["PUT", "POST"] {
+            self.server.faults.each(method, format!("/{folder}/"), S3Fault::Status(403));
+        }
     }
 
     pub(super) fn lose(&self, folder: &str) {

@@ -13,11 +13,17 @@ use std::time::Duration;
 /// The user of the servers that tests start.
 const ACCESS_KEY: &str = "stoa-tests";
 const SECRET_KEY: &str = "no-secret-at-all";
+/// Another one, who may do only what a test says.
+const USER_KEY: &str = "stoa-restricted";
+
+const LIMIT: Duration = Duration::from_secs(20);
 
 /// A running server, or one that was stopped and can be started again on the same port and directory.
 #[derive(Debug)]
 pub(super) struct Versitygw {
     root: PathBuf,
+    /// Where it keeps its other users.
+    users: PathBuf,
     log: PathBuf,
     port: u16,
     process: Option<Child>,
@@ -30,13 +36,49 @@ impl Versitygw {
         // The port is free now, and the server must have the same one after an outage.
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let log = scratch.join("versitygw.log");
-        let mut server = Self { root: root.to_owned(), log, port, process: None, watch: watch.clone() };
+        let users = scratch.join("users");
+        std::fs::create_dir_all(&users)?;
+        let mut server = Self { root: root.to_owned(), users, log, port, process: None, watch: watch.clone() };
         server.resume()?;
         Ok(server)
     }
 
     pub(super) fn access(&self) -> Access {
         Access::s3(&format!("http://127.0.0.1:{}", self.port), ACCESS_KEY, SECRET_KEY)
+    }
+
+    /// Adds a user who may do nothing but `actions`, which begin with `s3:`, with a bucket and the objects in it.
+    pub(super) fn add_user(&self, bucket: &str, actions: &[&str]) -> Result<Access> {
+        let endpoint = format!("http://127.0.0.1:{}", self.port);
+        let admin = ["admin", "--access", ACCESS_KEY, "--secret", SECRET_KEY, "--endpoint-url", &endpoint];
+        let create = ["create-user", "--access", USER_KEY, "--secret", SECRET_KEY, "--role", "user"];
+        let mut versitygw = Command::new(tools::tool("versitygw")?);
+        command::run(versitygw.args(admin).args(create).env("NO_PROXY", "127.0.0.1"), LIMIT)?;
+        let mut statements = Vec::new();
+        for action in actions {
+            // Each kind of action is about one kind of thing.
+            let below = if action.contains("Bucket") && !action.contains("Multipart") { "" } else { "/*" };
+            statements.push(serde_json::json!({
+                "Effect": "Allow", "Principal": { "AWS": [USER_KEY] }, "Action": action,
+                "Resource": format!("arn:aws:s3:::{bucket}{below}"),
+            }));
+        }
+        let policy = serde_json::json!({ "Version": "2012-10-17", "Statement": statements }).to_string();
+        let owner = format!("{ACCESS_KEY}:{SECRET_KEY}");
+        let mut curl = command::program("curl");
+        curl.args([
+            "--silent",
+            "--show-error",
+            "--fail-with-body",
+            "--noproxy",
+            "*",
+            "--aws-sigv4",
+            "aws:amz:us-east-1:s3",
+        ]);
+        curl.args(["--user", &owner, "--header", "x-amz-content-sha256: UNSIGNED-PAYLOAD"]);
+        curl.args(["--request", "PUT", "--data-binary", &policy]).arg(format!("{endpoint}/{bucket}?policy="));
+        command::run(&mut curl, LIMIT)?;
+        Ok(Access::s3(&endpoint, USER_KEY, SECRET_KEY))
     }
 
     /// Kills it.
@@ -65,8 +107,10 @@ impl Versitygw {
             "--quiet",
             "--port",
             &format!("127.0.0.1:{}", self.port),
-            "posix",
+            "--iam-dir",
         ]))
+        .arg(&self.users)
+        .arg("posix")
         .arg(&self.root)
         .stdout(log.try_clone()?)
         .stderr(log)

@@ -4,8 +4,10 @@ use crate::directory::Directory;
 use crate::found::Finder;
 use crate::inodes::{Inodes, Node};
 use crate::listing::{Pages, first_below};
+use crate::parts::Traffic;
 use crate::reading::Open;
 use crate::recent::Recent;
+use crate::rights::Rights;
 use crate::source::Versions;
 use crate::{Error, Options, Result};
 use parking_lot::Mutex;
@@ -44,8 +46,12 @@ pub struct Bucket {
     pub(crate) drafts: Mutex<HashMap<Arc<str>, Arc<Node>>>,
     /// How many were made, and one more: their names among each other.
     pub(crate) made: AtomicU64,
+    /// Where files may be written, as far as that was seen.
+    pub(crate) rights: Rights,
     /// Memory for what is written.
     pub(crate) budget: Budget,
+    /// Parts of it on their way.
+    pub(crate) traffic: Arc<Traffic>,
     /// Where it goes if there is none.
     pub(crate) spill_dir: Arc<Path>,
     pub(crate) host: String,
@@ -117,7 +123,9 @@ impl Bucket {
             handles: Handles::default(),
             drafts: Mutex::default(),
             made: AtomicU64::new(1),
+            rights: Rights::default(),
             budget: Budget::new(options.memory_bytes_max / WRITE_SHARE),
+            traffic: Arc::default(),
             spill_dir: options.spill_dir.as_path().into(),
             host: named(&options.host),
             read_only: options.read_only,

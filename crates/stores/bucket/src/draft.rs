@@ -16,7 +16,7 @@ use crate::extents::{Extents, Place};
 use crate::found::Version;
 use crate::layout::Grid;
 use crate::metadata;
-use crate::parts::Parts;
+use crate::parts::{Parts, Traffic};
 use crate::spill::Spill;
 use bytes::Bytes;
 use std::collections::BTreeSet;
@@ -78,6 +78,8 @@ pub(crate) struct Sink<'b> {
     pub(crate) s3: &'b S3Bucket,
     /// Memory for what is written.
     pub(crate) budget: &'b Budget,
+    /// Parts on their way.
+    pub(crate) traffic: &'b Arc<Traffic>,
     /// Where it goes if there is none.
     pub(crate) spill_dir: &'b Arc<Path>,
     /// What may still have the content that is replaced.
@@ -116,7 +118,7 @@ impl Draft {
         headers.metadata.remove("mtime");
         let etag = version.etag.clone();
         let key = Arc::clone(&version.key);
-        let replaces = etag.map(|etag| Replaced { key, etag, version: info.version, size: version.size });
+        let replaces = etag.map(|etag| Replaced { key, etag, version: kept(info.version), size: version.size });
         let draft = Self::new(Arc::clone(&version.key));
         Self { headers, replaces, extents: Extents::kept(version.size), dirty: false, ..draft }
     }
@@ -124,6 +126,11 @@ impl Draft {
     /// The key of its object.
     pub(crate) fn key(&self) -> &str {
         &self.key
+    }
+
+    /// What the new object carries.
+    pub(crate) fn headers(&self) -> &Headers {
+        &self.headers
     }
 
     /// Its length as programs see it.
@@ -291,6 +298,11 @@ impl Draft {
         }
         Ok(())
     }
+}
+
+/// A version that stays when the object is replaced. Where versions are suspended, the one called null does not.
+fn kept(version: Option<String>) -> Option<String> {
+    version.filter(|version| version != "null")
 }
 
 impl Sink<'_> {

@@ -27,6 +27,7 @@ mod options;
 mod parts;
 mod reading;
 mod recent;
+mod rights;
 mod source;
 mod spill;
 mod writing;

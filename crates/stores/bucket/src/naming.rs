@@ -31,13 +31,18 @@ impl Bucket {
             Err(error) => return Err(error),
         }
         match kind {
-            Kind::Regular => self.make_file(directory.key(&component)),
+            Kind::Regular => {
+                let key = directory.key(&component);
+                self.check_rights(&key, &Headers::default()).await?;
+                self.make_file(key)
+            }
             Kind::Directory => {
                 let below = directory.below(&component);
                 match self.mark(&below).await {
                     Err(ObjectsError::Conflict { .. }) => return Err(Error::Exists),
                     marked => marked.map_err(told)?,
                 }
+                self.rights.granted(&below.key(""));
                 self.changed(below.prefix());
                 let found = self.finder.directory(below, None);
                 self.inodes.is_there(&found.target);

@@ -3,9 +3,12 @@
 use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use stoa_cache::Reservation;
 use stoa_objects::Result;
 use stoa_objects::s3::{Condition, Headers, Part, S3Bucket, Source, Upload, Written};
+use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 /// The shortest part that is not the last, in bytes.
@@ -16,10 +19,47 @@ const SENT_AT_ONCE: usize = 4;
 /// and so many, if the server copies them.
 const COPIED_AT_ONCE: usize = 16;
 
+/// Parts of all files on their way: when one arrives, it gives memory back.
+#[derive(Debug, Default)]
+pub(crate) struct Traffic {
+    count: AtomicU64,
+    arrived: Notify,
+}
+
+/// One of them.
+struct OnItsWay(Arc<Traffic>);
+
+impl Traffic {
+    fn begin(self: &Arc<Self>) -> OnItsWay {
+        self.count.fetch_add(1, Ordering::SeqCst);
+        OnItsWay(Arc::clone(self))
+    }
+
+    /// Waits until one has arrived; `false` if none is on its way.
+    pub(crate) async fn arrive(&self) -> bool {
+        let mut arrived = std::pin::pin!(self.arrived.notified());
+        // One that arrives after this is not missed.
+        arrived.as_mut().enable();
+        if self.count.load(Ordering::SeqCst) == 0 {
+            return false;
+        }
+        arrived.await;
+        true
+    }
+}
+
+impl Drop for OnItsWay {
+    fn drop(&mut self) {
+        self.0.count.fetch_sub(1, Ordering::SeqCst);
+        self.0.arrived.notify_waiters();
+    }
+}
+
 /// A multipart upload.
 #[derive(Debug)]
 pub(crate) struct Parts {
     s3: S3Bucket,
+    traffic: Arc<Traffic>,
     upload: Upload,
     under_way: JoinSet<Result<Part>>,
     arrived: BTreeMap<u32, Part>,
@@ -27,9 +67,10 @@ pub(crate) struct Parts {
 
 impl Parts {
     /// Begins an upload.
-    pub(crate) async fn begin(s3: &S3Bucket, key: &str, headers: &Headers) -> Result<Self> {
+    pub(crate) async fn begin(s3: &S3Bucket, key: &str, headers: &Headers, traffic: &Arc<Traffic>) -> Result<Self> {
         let upload = s3.create_upload(key, headers).await?;
-        Ok(Self { s3: s3.clone(), upload, under_way: JoinSet::new(), arrived: BTreeMap::new() })
+        let traffic = Arc::clone(traffic);
+        Ok(Self { s3: s3.clone(), traffic, upload, under_way: JoinSet::new(), arrived: BTreeMap::new() })
     }
 
     /// Sends a part, waiting while enough of them are on their way. The memory it takes is given back when it has arrived. One of
@@ -39,10 +80,12 @@ impl Parts {
     /// Of any part: the upload is to be aborted.
     pub(crate) async fn send(&mut self, number: u32, data: Vec<Bytes>, held: Option<Reservation>) -> Result<()> {
         self.make_room(SENT_AT_ONCE).await?;
-        let (s3, upload) = (self.s3.clone(), self.upload.clone());
+        let (s3, upload, on_its_way) = (self.s3.clone(), self.upload.clone(), self.traffic.begin());
         self.under_way.spawn(async move {
             let part = s3.upload_part(&upload, number, data.into_iter().collect()).await;
+            // In this order: who is told looks for the memory.
             drop(held);
+            drop(on_its_way);
             part
         });
         Ok(())

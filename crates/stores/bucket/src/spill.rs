@@ -2,7 +2,7 @@
 
 use bytes::{Bytes, BytesMut};
 use std::fs::File;
-use std::io::{Error as IoError, ErrorKind};
+use std::io::Error as IoError;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -20,21 +20,21 @@ impl Spill {
     /// Makes an empty one in `dir`.
     ///
     /// # Errors
-    /// [`Error::NoSpace`], [`Error::Io`].
+    /// [`Error::NoSpace`], whatever the reason: the log has it.
     pub(crate) async fn create(dir: &Arc<Path>) -> Result<Self> {
         let within = Arc::clone(dir);
-        let file = blocking(dir, move || tempfile::tempfile_in(within)).await?;
+        let file = blocking(move || tempfile::tempfile_in(within)).await.map_err(|error| no_room(dir, &error))?;
         Ok(Self { dir: Arc::clone(dir), file: Arc::new(file) })
     }
 
     /// Keeps pieces at their offsets.
     ///
     /// # Errors
-    /// [`Error::NoSpace`], [`Error::Io`].
+    /// As [`Spill::create`].
     pub(crate) async fn write(&self, pieces: Vec<(u64, Bytes)>) -> Result<()> {
         let file = Arc::clone(&self.file);
         let write = move || pieces.iter().try_for_each(|(offset, data)| file.write_all_at(data, *offset));
-        blocking(&self.dir, write).await
+        blocking(write).await.map_err(|error| no_room(&self.dir, &error))
     }
 
     /// The bytes of a range, all of which were written.
@@ -48,21 +48,18 @@ impl Spill {
             let mut bytes = BytesMut::zeroed(len);
             file.read_exact_at(&mut bytes, range.start).map(|()| bytes.freeze())
         };
-        blocking(&self.dir, read).await
+        let dir = self.dir.display();
+        blocking(read).await.map_err(|error| Error::Io(format!("reading what was written and kept in {dir}: {error}")))
     }
 }
 
-async fn blocking<T: Send + 'static>(
-    dir: &Arc<Path>,
-    work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
-) -> Result<T> {
-    let done = tokio::task::spawn_blocking(work).await.map_err(IoError::other).and_then(|done| done);
-    done.map_err(|error| {
-        let dir = dir.display();
-        if matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) {
-            tracing::error!(%error, "no room in {dir} for what is written and does not fit into --memory");
-            return Error::NoSpace;
-        }
-        Error::Io(format!("keeping what is written and does not fit into --memory in {dir}: {error}"))
-    })
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> std::io::Result<T> + Send + 'static) -> std::io::Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(IoError::other).and_then(|done| done)
+}
+
+/// What is written has nowhere to go, and so much is what a program is told.
+fn no_room(dir: &Path, error: &IoError) -> Error {
+    let dir = dir.display();
+    tracing::error!(%error, "what is written does not fit into --memory, and can't be kept in {dir}: see to --cache-dir");
+    Error::NoSpace
 }

@@ -25,14 +25,21 @@ impl Bucket {
     }
 
     fn sink(&self) -> Sink<'_> {
-        let Self { s3, budget, spill_dir, cache, host, .. } = self;
-        Sink { s3, budget, spill_dir, cache, host }
+        let Self { s3, budget, traffic, spill_dir, cache, host, .. } = self;
+        Sink { s3, budget, traffic, spill_dir, cache, host }
     }
 
     /// Lets one more handle write to a file.
     pub(crate) async fn begin_writing(&self, node: &Node, flags: OpenFlags) -> Result<()> {
         let mut draft = node.draft.lock().await;
         let writing = self.drafted(node, &mut draft).await?;
+        if writing.writers == 0 {
+            let checked = self.check_rights(writing.key(), writing.headers()).await;
+            if checked.is_err() && !writing.is_dirty() {
+                *draft = None;
+                return checked;
+            }
+        }
         if flags.truncate {
             writing.truncate(&self.sink(), 0).await?;
             node.resized(0);
@@ -159,6 +166,11 @@ impl Bucket {
         if let Some(beside) = draft.take_conflict() {
             self.changed(&beside);
             self.changed(draft.key());
+        }
+        match &published {
+            Ok(Some(_)) => self.rights.granted(draft.key()),
+            Err(Error::Denied) => self.rights.refused(),
+            _ => {}
         }
         if let Some(version) = published? {
             let key = Arc::clone(&version.key);

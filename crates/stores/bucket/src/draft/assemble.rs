@@ -1,6 +1,6 @@
 //! Making the object of a draft.
 
-use super::{Draft, Replaced, Sink};
+use super::{Draft, Replaced, Sink, kept};
 use crate::error::told;
 use crate::extents::{Extents, Place};
 use crate::found::Version;
@@ -42,7 +42,7 @@ impl Draft {
         let written = self.unless_failed(made).await?;
         let etag: Arc<str> = written.etag.into();
         let key = Arc::clone(&self.key);
-        self.replaces = Some(Replaced { key, etag: Arc::clone(&etag), version: written.version, size });
+        self.replaces = Some(Replaced { key, etag: Arc::clone(&etag), version: kept(written.version), size });
         (self.extents, self.parts) = (Extents::kept(size), None);
         self.forget_written();
         (self.dirty, self.filled) = (false, false);

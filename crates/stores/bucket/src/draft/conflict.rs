@@ -1,6 +1,6 @@
 //! Somebody else has written what a draft was to replace: theirs keeps the name, and what was written here is kept beside it.
 
-use super::{Draft, Replaced, Sink};
+use super::{Draft, Replaced, Sink, kept};
 use crate::error::{told, told_of_read};
 use crate::extents::{Extents, Place};
 use crate::found::Version;
@@ -55,6 +55,13 @@ impl Draft {
             let name_again = self.give_back(sink, &key, theirs).await;
             return kept.and_then(|beside| name_again.map(|()| (beside, 0)));
         }
+        if self.replaces.as_ref().is_some_and(|replaced| replaced.version.is_some()) {
+            match self.make_beside(sink, &key, "").await {
+                // That version is gone as well.
+                Err(Error::Stale) => {}
+                made => return made.map(|beside| (beside, 0)),
+            }
+        }
         let missing = self.salvage(sink).await?;
         let mark = if missing > 0 { "-incomplete" } else { "" };
         self.make_beside(sink, &key, mark).await.map(|beside| (beside, missing))
@@ -78,9 +85,9 @@ impl Draft {
         made
     }
 
-    /// Gets hold of what is kept of the replaced object: of its version, or of what is cached. What can't be had is zeros; says how much.
+    /// Gets hold of what is kept of the replaced object and cached. What can't be had is zeros; says how much.
     async fn salvage(&mut self, sink: &Sink<'_>) -> Result<u64> {
-        let Some(replaced) = self.replaces.clone().filter(|replaced| replaced.version.is_none()) else { return Ok(0) };
+        let Some(replaced) = self.replaces.clone() else { return Ok(0) };
         let version =
             Version { key: Arc::clone(&replaced.key), etag: Some(replaced.etag), size: replaced.size, draft: 0 };
         let Some(object) = cached(&version) else { return Ok(0) };
@@ -132,7 +139,7 @@ impl Draft {
                 Ok(written) => {
                     let size = self.size();
                     let (key, etag) = (Arc::clone(&self.key), written.etag.into());
-                    self.replaces = Some(Replaced { key, etag, version: written.version, size });
+                    self.replaces = Some(Replaced { key, etag, version: kept(written.version), size });
                     (self.extents, self.parts) = (Extents::kept(size), None);
                     return Ok(theirs);
                 }
@@ -168,7 +175,7 @@ async fn copy(sink: &Sink<'_>, from: &str, info: &ObjectInfo, to: &str, conditio
         return sink.s3.put(to, Bytes::new().into(), &info.headers, condition).await.map_err(told);
     }
     let source = Source { key: from.to_owned(), version: info.version.clone(), if_match: info.etag.clone() };
-    let mut parts = Parts::begin(sink.s3, to, &info.headers).await.map_err(told)?;
+    let mut parts = Parts::begin(sink.s3, to, &info.headers, sink.traffic).await.map_err(told)?;
     let copied = async {
         let step = (info.size / 1000).max(COPY_BYTES);
         let mut numbers = Vec::new();

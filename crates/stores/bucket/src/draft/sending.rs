@@ -43,7 +43,7 @@ impl Draft {
     pub(super) async fn parts(&mut self, sink: &Sink<'_>) -> Result<&mut Parts> {
         let parts = match self.parts.take() {
             Some(parts) => parts,
-            None => Parts::begin(sink.s3, &self.key, &self.headers).await.map_err(told)?,
+            None => Parts::begin(sink.s3, &self.key, &self.headers, sink.traffic).await.map_err(told)?,
         };
         Ok(self.parts.insert(parts))
     }

@@ -226,9 +226,11 @@ async fn a_disk_without_room_is_told_and_loses_nothing() {
     write_all(&editor, 0, &content).await;
     let second = world.create("second").await;
     write_all(&second, 0, &content[..MIB / 2]).await;
-    assert!(matches!(second.write(MIB as u64 / 2, &content[..MIB]).await, Err(Error::Io(_))));
+    assert_eq!(second.write(MIB as u64 / 2, &content[..MIB]).await, Err(Error::NoSpace));
     editor.close().await.unwrap();
     assert!(world.object("file").await.unwrap() == content);
+    second.close().await.unwrap();
+    assert!(world.object("second").await.unwrap() == content[..MIB / 2], "what was written before");
     file.close().await.unwrap();
 }
 

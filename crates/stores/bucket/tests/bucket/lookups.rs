@@ -36,6 +36,18 @@ async fn many_names_may_come_between_an_object_and_its_directory() {
 }
 
 #[tokio::test]
+async fn names_that_go_on_hide_neither_file_nor_directory() {
+    let world = World::new(&patient()).await;
+    world.put_all(&["a.1", "a.3", "a/below", "b-", "b.x/y", "c0", "d"]).await;
+    assert_eq!(world.stat("a").await.unwrap().kind, Kind::Directory);
+    for none in ["b", "c", "a.4x", "b."] {
+        assert_eq!(world.stat(none).await.err(), Some(Error::NotFound), "{none}");
+    }
+    assert_eq!(world.cat("d").await.unwrap(), b"d");
+    assert_eq!(world.cat("a.3").await.unwrap(), b"a.3");
+}
+
+#[tokio::test]
 async fn an_answer_is_believed_for_its_time() {
     let world = World::new(&Options { ttl: Duration::from_millis(400), ..patient() }).await;
     assert!(world.stat("cat").await.is_err());
