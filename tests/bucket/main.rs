@@ -7,4 +7,5 @@ mod messages;
 mod names;
 mod reads;
 mod setting;
+mod transfer;
 mod writes;

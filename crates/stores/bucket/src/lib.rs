@@ -26,6 +26,7 @@ mod parts;
 mod reading;
 mod recent;
 mod source;
+pub mod tree;
 mod writing;
 
 pub use bucket::{Bucket, Status, check};
