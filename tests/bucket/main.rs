@@ -9,4 +9,5 @@ mod names;
 mod reads;
 mod rights;
 mod setting;
+mod transfer;
 mod writes;

@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use futures::TryStreamExt;
 use std::collections::BTreeMap;
 use stoa_objects::ConnectOptions;
-use stoa_objects::s3::{Condition, Headers, List, Listed, Read, S3Bucket};
+use stoa_objects::s3::{Condition, Headers, List, Listed, ObjectInfo, Read, S3Bucket};
 use stoa_objects::testing::s3_bucket;
 use tokio::runtime::Runtime;
 
@@ -33,6 +33,29 @@ impl Objects {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let s3 = s3_bucket(bucket, &options, key.context("no key")?, secret.context("no secret")?, None)?;
         Ok(Self { s3, prefix: format!("{prefix}/"), runtime })
+    }
+
+    /// Those of another prefix of the same bucket, which ends with a slash or is empty.
+    #[must_use]
+    pub fn below(self, prefix: &str) -> Self {
+        Self { prefix: prefix.to_owned(), ..self }
+    }
+
+    /// What to call them on the command line.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("s3://{}/{}", self.s3.name(), self.prefix.trim_end_matches('/'))
+    }
+
+    /// What is known of an object; `None` if there is none.
+    ///
+    /// # Errors
+    /// If the server refuses it.
+    pub fn info(&self, key: &str) -> Result<Option<ObjectInfo>> {
+        match self.runtime.block_on(self.s3.head(&format!("{}{key}", self.prefix), None)) {
+            Err(error) if error.is_not_found() => Ok(None),
+            info => Ok(Some(info?)),
+        }
     }
 
     /// Writes an object; the prefix comes before its key.

@@ -3,10 +3,12 @@
 mod access;
 mod listen;
 mod objects;
+mod transfer;
 mod value;
 
 pub(crate) use access::Access;
 pub(crate) use objects::{AttributesFrom, Objects};
+pub(crate) use transfer::{Copying, Export, Import};
 pub(crate) use value::{LogTarget, duration, size};
 
 use crate::mount_options::MountWords;
@@ -26,6 +28,7 @@ Examples:
   stoa stats /mnt                          what it does, line by line; `stoa profile /mnt`: what it spends its time on
   stoa umount /mnt                         make everything durable, unmount, wait for the end
   stoa fsck s3://bucket/volume --data      read and verify every byte
+  stoa import s3://bucket/photos /mnt      copy objects into a mounted volume (`stoa export`: the other way)
 
 STORE is s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX or a local directory. Credentials come from
 where the provider's own tools look for them (environment, profile, web identity, instance role), never from flags.
@@ -61,6 +64,8 @@ pub(crate) enum Command {
     Info(Info),
     Fsck(Fsck),
     Gc(Gc),
+    Import(Import),
+    Export(Export),
     Completions(Completions),
     Man(Man),
 }

@@ -12,6 +12,7 @@ mod profile;
 mod stats;
 mod status;
 mod target;
+mod transfer;
 mod umount;
 mod warmup;
 
@@ -39,6 +40,8 @@ pub(crate) fn run(cli: Cli) -> Outcome<ExitCode> {
         Command::Info(args) => info::run(&args).map(done),
         Command::Fsck(args) => fsck::run(&args),
         Command::Gc(args) => gc::run(&args).map(done),
+        Command::Import(args) => transfer::import(&args),
+        Command::Export(args) => transfer::export(&args),
         Command::Completions(args) => {
             generate::completions(&args);
             Ok(ExitCode::SUCCESS)

@@ -19,6 +19,7 @@ mod address;
 mod attempts;
 mod body;
 mod call;
+mod checksum;
 mod copy;
 mod delete;
 mod delete_many;
@@ -39,6 +40,7 @@ mod upload_part;
 mod versions;
 mod xml;
 
+pub use checksum::{Algorithm, Checksum};
 pub use copy::{CopyHeaders, Source};
 pub use get::{Object, Read};
 pub use head::ObjectInfo;

@@ -18,8 +18,13 @@ const MAY_USE: &[(&str, &[&str], &str)] = &[
     ("stoa-wire-fuse", &[], "a codec is bytes in, values out"),
     ("stoa-fuse", &["stoa-vfs", "stoa-wire-fuse"], "a door never sees a store: it knows the trait and its protocol"),
     (
+        "stoa-transfer",
+        &["stoa-vfs", "stoa-objects", "stoa-bucket"],
+        "copying goes through the bucket's client and through POSIX: it sees no volume and no door",
+    ),
+    (
         "stoa",
-        &["stoa-vfs", "stoa-objects", "stoa-bucket", "stoa-volume", "stoa-fuse"],
+        &["stoa-vfs", "stoa-objects", "stoa-bucket", "stoa-volume", "stoa-fuse", "stoa-transfer"],
         "only the command sees both ends",
     ),
     ("stoa-tests", &["stoa-objects"], "the suites see the binary; of the product only the S3 server made for tests"),

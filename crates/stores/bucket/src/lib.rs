@@ -30,6 +30,7 @@ mod recent;
 mod rights;
 mod source;
 mod spill;
+pub mod tree;
 mod writing;
 
 pub use bucket::{Bucket, Status, check};

@@ -1,0 +1,143 @@
+//! What a mount makes of keys and user metadata, for who copies whole trees: a tree that is copied has the names and the
+//! attributes that it has in a mount.
+
+use crate::escape::{self, Role};
+use crate::metadata::Metadata;
+use std::collections::BTreeMap;
+use stoa_vfs::{Kind, Name, PERMISSIONS, Timestamp};
+
+/// The names of the user metadata that say what [`Attributes`] hold, and of those that s3fs writes beside them.
+pub const RESERVED: [&str; 6] = ["mode", "uid", "gid", "mtime", "atime", "ctime"];
+
+/// What user metadata say of a file; `None` where they say nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Attributes {
+    /// What it is.
+    pub kind: Option<Kind>,
+    /// Permission bits.
+    pub mode: Option<u32>,
+    /// Owner.
+    pub uid: Option<u32>,
+    /// Group.
+    pub gid: Option<u32>,
+    /// Time of the last change of its content.
+    pub mtime: Option<Timestamp>,
+}
+
+impl Attributes {
+    /// What `user` says, as s3fs and rclone write it.
+    #[must_use]
+    pub fn read(user: &BTreeMap<String, String>) -> Self {
+        let Metadata { kind, mode, uid, gid, mtime } = Metadata::read(user);
+        Self { kind, mode, uid, gid, mtime }
+    }
+
+    /// Writes them into `user`, as s3fs does.
+    pub fn write(&self, user: &mut BTreeMap<String, String>) {
+        let mut put = |name: &str, value: Option<String>| {
+            if let Some(value) = value {
+                user.insert(name.to_owned(), value);
+            }
+        };
+        let kind = self.kind.unwrap_or(Kind::Regular);
+        put("mode", self.mode.map(|mode| (kind.mode_bits() | (mode & PERMISSIONS)).to_string()));
+        put("uid", self.uid.map(|uid| uid.to_string()));
+        put("gid", self.gid.map(|gid| gid.to_string()));
+        put("mtime", self.mtime.map(time));
+    }
+}
+
+fn time(Timestamp { secs, nanos }: Timestamp) -> String {
+    match (secs, nanos) {
+        (secs, 0) => secs.to_string(),
+        (0.., nanos) => format!("{secs}.{nanos:09}"),
+        // Before 1970 the fraction is counted backward in writing, and forward in a timestamp.
+        (-1, nanos) => format!("-0.{:09}", 1_000_000_000 - nanos),
+        (secs, nanos) => format!("{}.{:09}", secs + 1, 1_000_000_000 - nanos),
+    }
+}
+
+/// The path of the object `key`, which is not the marker of a directory. `beside`: there are keys that begin with `key/`, too.
+/// `None` if it has none.
+#[must_use]
+pub fn path_of_object(key: &str, beside: bool) -> Option<Vec<Name>> {
+    let (above, last) = key.rsplit_once('/').map_or((None, key), |(above, last)| (Some(above), last));
+    let mut path = above.map_or(Some(Vec::new()), path_of_directory)?;
+    names(last, beside, &mut path)?;
+    Some(path)
+}
+
+/// The path of the directory of all keys that begin with `key/`.
+#[must_use]
+pub fn path_of_directory(key: &str) -> Option<Vec<Name>> {
+    let mut path = Vec::new();
+    key.split('/').try_for_each(|component| names(component, false, &mut path))?;
+    Some(path)
+}
+
+/// What a path stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Spelled {
+    /// The object with this key.
+    Object {
+        /// The key.
+        key: String,
+        /// Whether its name says that there is a directory of the same component.
+        beside: bool,
+    },
+    /// The keys that begin with this: a directory. It ends with a slash.
+    Directory(String),
+    /// A directory that is the beginning of a component that is too long for a name: it has no marker.
+    Continued,
+}
+
+/// What a path of a file stands for; `None` if no key has it.
+#[must_use]
+pub fn object_at(path: &[Name]) -> Option<Spelled> {
+    let (key, role) = spelled(path)?;
+    let beside = role == Role::Beside;
+    let is_own = role != Role::Continued && path_of_object(&key, beside).is_some_and(|own| own == path);
+    is_own.then_some(Spelled::Object { key, beside })
+}
+
+/// What a path of a directory stands for; `None` if no key is in it.
+#[must_use]
+pub fn directory_at(path: &[Name]) -> Option<Spelled> {
+    let (key, role) = spelled(path)?;
+    match role {
+        Role::Plain => {
+            path_of_directory(&key).is_some_and(|own| own == path).then(|| Spelled::Directory(format!("{key}/")))
+        }
+        // Whether it continues is for the names below to say: each file's whole path is looked at.
+        Role::Continued => Some(Spelled::Continued),
+        Role::Beside => None,
+    }
+}
+
+fn spelled(path: &[Name]) -> Option<(String, Role)> {
+    let (last, above) = path.split_last()?;
+    let mut key = String::new();
+    for name in above {
+        let (text, role) = escape::decode(name)?;
+        key.push_str(&text);
+        match role {
+            Role::Plain => key.push('/'),
+            Role::Continued => {}
+            Role::Beside => return None,
+        }
+    }
+    let (text, role) = escape::decode(last)?;
+    Some((key + &text, role))
+}
+
+fn names(component: &str, beside: bool, path: &mut Vec<Name>) -> Option<()> {
+    let mut ended = false;
+    for part in escape::parts(component, beside) {
+        ended = part.role != Role::Continued;
+        path.push(part.name);
+    }
+    ended.then_some(())
+}
+
+#[cfg(test)]
+mod tests;
