@@ -6,5 +6,6 @@ mod listings;
 mod messages;
 mod names;
 mod reads;
+mod renames;
 mod setting;
 mod writes;

@@ -22,7 +22,7 @@ mod call;
 mod copy;
 mod delete;
 mod delete_many;
-mod encode;
+pub(crate) mod encode;
 mod failure;
 mod get;
 mod head;

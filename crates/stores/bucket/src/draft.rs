@@ -104,6 +104,20 @@ impl Draft {
         (self.replaces, self.headers) = (Some(etag), headers);
     }
 
+    /// Gives a new file another key; `false` if there is something of it in the store, or on its way there.
+    pub(crate) fn renamed(&mut self, key: &Arc<str>) -> bool {
+        let is_free = self.parts.is_none() && self.replaces.is_none() && self.failed.is_none() && !self.discarded;
+        if is_free {
+            self.key = Arc::clone(key);
+        }
+        is_free
+    }
+
+    /// The object that it replaces has another key now.
+    pub(crate) fn moved(&mut self, version: &Version) {
+        (self.key, self.replaces) = (Arc::clone(&version.key), version.etag.clone());
+    }
+
     /// Cuts it, before anything was written.
     ///
     /// # Errors

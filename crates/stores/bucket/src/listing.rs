@@ -86,6 +86,11 @@ impl Listing {
     pub(crate) fn outdate(&self) {
         self.scans.lock().scans.iter().for_each(|scan| scan.outdated.store(true, Ordering::Relaxed));
     }
+
+    /// The directory has another name: who is at it has to begin again.
+    pub(crate) fn forget(&self) {
+        self.scans.lock().scans.clear();
+    }
 }
 
 impl Scans {

@@ -10,6 +10,8 @@ use crate::escape::{self, Role};
 use crate::found::Found;
 use crate::inodes::Node;
 use crate::listing::{first_below, listed};
+use crate::moves::shows;
+use crate::rename::is_journal;
 use futures::future;
 use stoa_objects::s3::{Listed, ObjectInfo};
 use stoa_objects::{Error as ObjectsError, Result as ObjectsResult};
@@ -17,7 +19,7 @@ use stoa_vfs::{Cookie, Error, Name, Result};
 use tokio::time::Instant;
 
 /// The longest key, in bytes, that S3 has.
-const KEY_BYTES_MAX: usize = 1024;
+pub(crate) const KEY_BYTES_MAX: usize = 1024;
 
 /// What a name says about a directory, and the keys that it could stand for.
 struct Wanted<'n> {
@@ -32,6 +34,11 @@ struct Wanted<'n> {
 impl Bucket {
     /// What `name` stands for in the directory of `node`.
     pub(crate) async fn find(&self, node: &Node, directory: &Directory, name: &Name) -> Result<Found> {
+        let found = self.find_any(node, directory, name).await?;
+        shows(&self.moves.hidden(), &found.target).then_some(found).ok_or(Error::NotFound)
+    }
+
+    async fn find_any(&self, node: &Node, directory: &Directory, name: &Name) -> Result<Found> {
         if let Some(found) = self.find_draft(directory, name) {
             return Ok(found);
         }
@@ -163,5 +170,8 @@ fn wanted<'n>(directory: &Directory, name: &'n Name) -> Option<Wanted<'n>> {
         return None;
     }
     let (key, below) = (directory.key(&component), directory.below(&component));
+    if is_journal(&key) {
+        return None;
+    }
     Some(Wanted { name, component, role, key, below })
 }

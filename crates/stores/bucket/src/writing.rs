@@ -86,7 +86,8 @@ impl Bucket {
         published
     }
 
-    async fn publish_draft(&self, node: &Node, draft: &mut Draft) -> Result<()> {
+    /// As [`Bucket::publish`], of a draft that is locked.
+    pub(crate) async fn publish_draft(&self, node: &Node, draft: &mut Draft) -> Result<()> {
         if let Some(version) = draft.publish(&self.sink()).await? {
             let key = Arc::clone(&version.key);
             self.inodes.became(node, Target::Object(version));
