@@ -7,6 +7,7 @@ mod listings;
 mod messages;
 mod names;
 mod reads;
+mod renames;
 mod rights;
 mod setting;
 mod transfer;

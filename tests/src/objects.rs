@@ -103,9 +103,16 @@ impl Objects {
     /// # Errors
     /// If the server refuses it.
     pub fn keys(&self) -> Result<Vec<String>> {
-        let page = self.runtime.block_on(self.s3.list(&List { prefix: self.prefix.clone(), ..List::default() }))?;
+        let (mut list, mut keys) = (List { prefix: self.prefix.clone(), ..List::default() }, Vec::new());
         let key = |object: Listed| object.key.strip_prefix(&self.prefix).map(str::to_owned);
-        Ok(page.objects.into_iter().filter_map(key).collect())
+        loop {
+            let page = self.runtime.block_on(self.s3.list(&list))?;
+            keys.extend(page.objects.into_iter().filter_map(key));
+            match page.next {
+                Some(next) => list.continuation = Some(next),
+                None => return Ok(keys),
+            }
+        }
     }
 
     /// How many uploads were begun and neither completed nor aborted.

@@ -23,7 +23,7 @@ mod checksum;
 mod copy;
 mod delete;
 mod delete_many;
-mod encode;
+pub(crate) mod encode;
 mod failure;
 mod get;
 mod head;

@@ -10,7 +10,7 @@ use std::time::Duration;
 #[command(next_help_heading = "Objects as files")]
 pub(crate) struct Objects {
     /// Mount the objects of an S3 bucket as they are, instead of a volume: the object photos/cat.jpg is the file cat.jpg in
-    /// the directory photos. Files are written from their start to their end, or appended to; they can't be renamed yet
+    /// the directory photos. Files are written from their start to their end, or appended to
     #[arg(long, conflicts_with_all = ["create", "take_over", "commit_interval"])]
     pub(crate) objects: bool,
     /// How long names, attributes and listings that were heard of are believed; 0: not at all

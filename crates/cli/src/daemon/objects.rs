@@ -39,7 +39,10 @@ impl Objects {
         // It looks at the disk.
         let opened = tokio::task::spawn_blocking(move || Bucket::open(s3, &prefix, &options)).await;
         let opened = opened.map_err(|error| Failure::of(&error))?;
-        opened.map_err(|error| Failure::because(plan.place.name(), &error))
+        let bucket = opened.map_err(|error| Failure::because(plan.place.name(), &error))?;
+        let resumed = bucket.resume().await;
+        resumed.map_err(|error| Failure::because("a rename that was interrupted can't go on", &error))?;
+        Ok(bucket)
     }
 
     fn options(&self, memory_bytes_max: u64) -> Options {

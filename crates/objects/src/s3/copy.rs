@@ -75,20 +75,24 @@ impl S3Bucket {
             },
             (tag, headers) => (inner.copying(source, key, headers, condition, tag.as_deref())?, tag),
         };
-        let mut attempts = Attempts::new(inner, call.name, call.op());
-        loop {
-            let failure = match inner.answer(&call).await.and_then(|answer| copied(&answer)) {
-                Ok(written) => return Ok(attempts.done(written)),
-                Err(failure) => failure,
-            };
-            let refused = matches!(failure.class, Class::Precondition | Class::NotFound);
-            if let Some(tag) = tag.as_ref().filter(|_| refused && attempts.effect_unknown())
-                && let Some(info) = inner.own(key, tag).await?
-            {
-                return Ok(attempts.done(Written::found(info)));
-            }
-            attempts.again(failure).await?;
-        }
+        inner.copied(&call, key, tag.as_deref()).await
+    }
+
+    /// As [`S3Bucket::copy`] with [`CopyHeaders::Replace`], and the copy's own tag is `mark`: by [`S3Bucket::head_marked`] another process
+    /// knows it, too. A mark is visible ASCII, and tells this copy from every other object.
+    ///
+    /// # Errors
+    /// As [`S3Bucket::copy`].
+    pub async fn copy_marked(
+        &self,
+        source: &Source,
+        key: &str,
+        headers: &Headers,
+        condition: &Condition,
+        mark: &str,
+    ) -> Result<Written> {
+        let call = self.inner.copying(source, key, &CopyHeaders::Replace(headers.clone()), condition, Some(mark))?;
+        self.inner.copied(&call, key, Some(mark)).await
     }
 }
 
@@ -97,6 +101,24 @@ fn copied(answer: &Answer) -> std::result::Result<Written, Failure> {
 }
 
 impl Inner {
+    /// Makes the call of a copy, which knows its own object by its tag.
+    async fn copied(&self, call: &Call<'_>, key: &str, tag: Option<&str>) -> Result<Written> {
+        let mut attempts = Attempts::new(self, call.name, call.op());
+        loop {
+            let failure = match self.answer(call).await.and_then(|answer| copied(&answer)) {
+                Ok(written) => return Ok(attempts.done(written)),
+                Err(failure) => failure,
+            };
+            let refused = matches!(failure.class, Class::Precondition | Class::NotFound);
+            if let Some(tag) = tag.filter(|_| refused && attempts.effect_unknown())
+                && let Some(info) = self.own(key, tag).await?
+            {
+                return Ok(attempts.done(Written::found(info)));
+            }
+            attempts.again(failure).await?;
+        }
+    }
+
     fn copying<'a>(
         &self,
         source: &Source,

@@ -28,7 +28,7 @@ fn encode(text: &str, into: &mut String, keep: impl Fn(u8) -> bool) {
 }
 
 /// What a listing with `encoding-type=url` means: `+` is a space, as in forms. `None` if it means no UTF-8.
-pub(super) fn decode(text: &str) -> Option<String> {
+pub(crate) fn decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {

@@ -59,6 +59,15 @@ impl S3Bucket {
     pub async fn head(&self, key: &str, version: Option<&str>) -> Result<ObjectInfo> {
         self.inner.head(key, version).await.map(|(info, _)| info)
     }
+
+    /// As [`S3Bucket::head`] of the current version, and with it the tag that its writer gave it: that of [`S3Bucket::copy_marked`], or
+    /// one that nobody else knows.
+    ///
+    /// # Errors
+    /// As [`S3Bucket::head`].
+    pub async fn head_marked(&self, key: &str) -> Result<(ObjectInfo, Option<String>)> {
+        self.inner.head(key, None).await
+    }
 }
 
 impl Inner {

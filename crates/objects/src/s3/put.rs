@@ -47,10 +47,36 @@ impl S3Bucket {
     /// [`crate::Error::Conflict`] when the condition does not hold; [`crate::Error::NotFound`] when there is no object for
     /// [`Condition::IfMatch`]; [`crate::Error::Rejected`] for headers that can't be sent.
     pub async fn put(&self, key: &str, body: PutPayload, headers: &Headers, condition: &Condition) -> Result<Written> {
-        let inner = &*self.inner;
         let tag = (!condition.is_none()).then(new_tag);
+        self.put_tagged(key, body, headers, condition, tag.as_deref()).await
+    }
+
+    /// As [`S3Bucket::put`], and the object's own tag is `mark`, as with [`S3Bucket::copy_marked`].
+    ///
+    /// # Errors
+    /// As [`S3Bucket::put`].
+    pub async fn put_marked(
+        &self,
+        key: &str,
+        body: PutPayload,
+        headers: &Headers,
+        condition: &Condition,
+        mark: &str,
+    ) -> Result<Written> {
+        self.put_tagged(key, body, headers, condition, Some(mark)).await
+    }
+
+    async fn put_tagged(
+        &self,
+        key: &str,
+        body: PutPayload,
+        headers: &Headers,
+        condition: &Condition,
+        tag: Option<&str>,
+    ) -> Result<Written> {
+        let inner = &*self.inner;
         let mut call = Call::object(Verb::Put, "put", Method::PUT, key)?;
-        headers.write(&mut call, tag.as_deref())?;
+        headers.write(&mut call, tag)?;
         condition.write(&mut call)?;
         call.data(body, inner.checksum, inner.signed).await?;
         let mut attempts = Attempts::new(inner, call.name, call.op());
@@ -61,7 +87,7 @@ impl S3Bucket {
                 Err(failure) => failure,
             };
             let refused = matches!(failure.class, Class::Precondition | Class::NotFound);
-            if let Some(tag) = tag.as_ref().filter(|_| refused && attempts.effect_unknown())
+            if let Some(tag) = tag.filter(|_| refused && attempts.effect_unknown())
                 && let Some(info) = inner.own(key, tag).await?
             {
                 tracing::debug!(key, "a put whose answer was lost had taken effect");

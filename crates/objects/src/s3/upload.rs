@@ -6,11 +6,12 @@ use super::call::Call;
 use super::failure::Failure;
 use super::headers::{Condition, Headers};
 use super::put::Written;
-use super::xml;
+use super::{encode, xml};
 use crate::classify::Class;
 use crate::retry::{SLOW, new_tag};
 use crate::{Result, Verb};
 use hyper::Method;
+use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 /// A multipart upload under way. It can be kept and taken up again by another process.
@@ -47,9 +48,24 @@ impl S3Bucket {
     /// # Errors
     /// [`crate::Error::Rejected`] for headers that can't be sent.
     pub async fn create_upload(&self, key: &str, headers: &Headers) -> Result<Upload> {
-        let tag = new_tag();
+        self.create_upload_marked(key, headers, &BTreeMap::new(), &new_tag()).await
+    }
+
+    /// As [`S3Bucket::create_upload`]; the object will have the tags of `labels`, by their names, and it is known by `mark`, as with
+    /// [`S3Bucket::copy_marked`].
+    ///
+    /// # Errors
+    /// As [`S3Bucket::create_upload`].
+    pub async fn create_upload_marked(
+        &self,
+        key: &str,
+        headers: &Headers,
+        labels: &BTreeMap<String, String>,
+        mark: &str,
+    ) -> Result<Upload> {
         let mut call = Call::object(Verb::Multipart, "begin upload of", Method::POST, key)?.query("uploads", "");
-        headers.write(&mut call, Some(&tag))?;
+        headers.write(&mut call, Some(mark))?;
+        call.header_if("x-amz-tagging", tagging(labels).as_deref())?;
         if self.inner.checksum {
             call.header_if("x-amz-checksum-algorithm", Some("CRC64NVME"))?;
             call.header_if("x-amz-checksum-type", Some("FULL_OBJECT"))?;
@@ -57,7 +73,7 @@ impl S3Bucket {
         let read = |answer: &Answer| {
             let root = answer.xml("InitiateMultipartUploadResult")?;
             let id = root.need("UploadId")?.to_owned();
-            Ok(Upload { key: key.to_owned(), id, tag: Some(tag.clone()), begun: None })
+            Ok(Upload { key: key.to_owned(), id, tag: Some(mark.to_owned()), begun: None })
         };
         self.inner.run(&call, read).await
     }
@@ -117,6 +133,20 @@ impl S3Bucket {
             }
         }
     }
+}
+
+/// Tags as a query, if there are any.
+fn tagging(labels: &BTreeMap<String, String>) -> Option<String> {
+    let mut text = String::new();
+    for (name, value) in labels {
+        if !text.is_empty() {
+            text.push('&');
+        }
+        encode::query(name, &mut text);
+        text.push('=');
+        encode::query(value, &mut text);
+    }
+    (!text.is_empty()).then_some(text)
 }
 
 fn completed(answer: &Answer) -> std::result::Result<Written, Failure> {

@@ -4,6 +4,7 @@ use crate::directory::Directory;
 use crate::found::Finder;
 use crate::inodes::{Inodes, Node};
 use crate::listing::{Pages, first_below};
+use crate::moves::{Moves, Rename};
 use crate::parts::Traffic;
 use crate::reading::Open;
 use crate::recent::Recent;
@@ -59,6 +60,9 @@ pub struct Bucket {
     /// How long anything is believed here; the door believes it as long again.
     pub(crate) ttl: Duration,
     pub(crate) page_keys_max: Option<u16>,
+    pub(crate) moves: Moves,
+    pub(crate) copy_bytes_max: u64,
+    pub(crate) rename_lease: Duration,
     root: Directory,
     memory_bytes_max: u64,
 }
@@ -80,6 +84,8 @@ pub struct Status {
     pub cache_disk_bytes: u64,
     /// The ceiling of all caches in memory.
     pub memory_bytes_max: u64,
+    /// Directories that are being renamed.
+    pub renames: Vec<Rename>,
 }
 
 /// Finds out whether a bucket answers, by listing one key below `prefix`.
@@ -134,6 +140,9 @@ impl Bucket {
             finder,
             ttl,
             page_keys_max: options.page_keys_max,
+            moves: Moves::default(),
+            copy_bytes_max: options.copy_bytes_max,
+            rename_lease: options.rename_lease,
             root,
             memory_bytes_max: options.memory_bytes_max,
         }))
@@ -151,6 +160,7 @@ impl Bucket {
             cache_memory_bytes: usage.memory_bytes,
             cache_disk_bytes: usage.disk_bytes,
             memory_bytes_max: self.memory_bytes_max,
+            renames: self.moves.progress(),
         }
     }
 

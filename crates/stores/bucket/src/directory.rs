@@ -70,6 +70,13 @@ impl Directory {
         Some(Self { prefix: format!("{above}{begun}").into(), whole: above.len() })
     }
 
+    /// What it is when `from`, which it is or lies in, becomes `to`.
+    pub(crate) fn moved(&self, from: &Self, to: &Self) -> Option<Self> {
+        let prefix = format!("{}{}", to.prefix, self.prefix.strip_prefix(from.prefix())?);
+        let whole = self.whole.checked_sub(from.prefix.len())? + to.prefix.len();
+        Some(Self { prefix: prefix.into(), whole })
+    }
+
     fn above(&self) -> &str {
         self.prefix.get(..self.whole).unwrap_or_default()
     }

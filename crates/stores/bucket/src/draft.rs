@@ -177,6 +177,26 @@ impl Draft {
         (self.replaces, self.headers) = (Some(Replaced { key, etag, version: None, size }), headers);
     }
 
+    /// Gives a new file another key; `false` if there is something of it in the store, or on its way there.
+    pub(crate) fn renamed(&mut self, key: &Arc<str>) -> bool {
+        let is_free = self.parts.is_none() && self.replaces.is_none() && self.failed.is_none() && !self.discarded;
+        if is_free {
+            self.key = Arc::clone(key);
+        }
+        is_free
+    }
+
+    /// The object that it replaces has another key now.
+    pub(crate) fn moved(&mut self, version: &Version) {
+        self.key = Arc::clone(&version.key);
+        self.replaces = version.etag.clone().map(|etag| Replaced {
+            key: Arc::clone(&version.key),
+            etag,
+            version: None,
+            size: version.size,
+        });
+    }
+
     /// Whether any of a range that is to be changed can't be changed, as only the upload has it: it has to be published before.
     pub(crate) fn is_sent(&mut self, range: Range<u64>) -> bool {
         self.extents.any(range, |place| *place == Place::Sent)

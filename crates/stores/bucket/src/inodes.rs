@@ -191,11 +191,16 @@ impl Inodes {
         self.get(self.number(target)).ok()
     }
 
+    /// The inode of a content of an object, if the kernel refers to it.
+    pub(crate) fn find_object(&self, key: &str, etag: &str, size: u64) -> Option<Arc<Node>> {
+        self.find(&Target::Object(Version { key: key.into(), etag: Some(etag.into()), size, draft: 0 }))
+    }
+
     /// `node` has become `target`, by what was written to it.
     pub(crate) fn became(&self, node: &Node, target: Target) {
         let mut table = self.table.lock();
         let before = std::mem::replace(&mut *node.target.lock(), target.clone());
-        table.written.remove(&before);
+        table.lose(&before, node.ino);
         table.written.insert(target, node.ino);
     }
 
@@ -219,7 +224,7 @@ impl Inodes {
         if it.count == 0 {
             let target = it.node.target();
             table.referred.remove(&ino);
-            table.written.remove(&target);
+            table.lose(&target, ino);
         }
     }
 
@@ -235,6 +240,13 @@ impl Inodes {
 }
 
 impl Table {
+    /// An inode is not of `target` any more. Another may be: what was renamed over it, and has the same content.
+    fn lose(&mut self, target: &Target, ino: Ino) {
+        if self.written.get(target) == Some(&ino) {
+            self.written.remove(target);
+        }
+    }
+
     fn number(&self, target: &Target) -> Ino {
         let written = self.written.get(target).copied();
         written.unwrap_or_else(|| number(target, |ino| self.referred.get(&ino).map(|it| it.node.target())))

@@ -90,6 +90,11 @@ impl Listing {
         self.scans.lock().scans.iter().for_each(|scan| scan.changes.lock().add(name));
     }
 
+    /// Any of its names may have changed.
+    pub(crate) fn outdate(&self) {
+        self.scans.lock().scans.iter().for_each(|scan| scan.changes.lock().add_all());
+    }
+
     /// The directory was made just now, with nothing in it: that is a listing.
     pub(crate) fn is_new(&self, pages: &Pages) {
         let scan = self.scans.lock().begin();
@@ -105,6 +110,11 @@ impl Listing {
         // Who removes all begins with the first.
         let at_hand = (0..count).rev().filter_map(|number| pages.get((scan.id, number), Some(ttl)));
         at_hand.into_iter().any(|page| page.names().rev().any(|name| !changes.has(name)))
+    }
+
+    /// The directory has another name: who is at it has to begin again.
+    pub(crate) fn forget(&self) {
+        self.scans.lock().scans.clear();
     }
 }
 

@@ -10,13 +10,15 @@ use crate::escape::{self, Role};
 use crate::found::Found;
 use crate::inodes::Node;
 use crate::listing::first_below;
+use crate::moves::shows;
+use crate::rename::is_journal;
 use stoa_objects::s3::{List, Listed};
 use stoa_objects::{Error as ObjectsError, Result as ObjectsResult};
 use stoa_vfs::{Cookie, Error, Name, Result};
 use tokio::time::Instant;
 
 /// The longest key, in bytes, that S3 has.
-const KEY_BYTES_MAX: usize = 1024;
+pub(crate) const KEY_BYTES_MAX: usize = 1024;
 
 /// So many names that begin with the one that is asked for are listed with it.
 const NEIGHBOURS_MAX: u16 = 100;
@@ -34,6 +36,11 @@ struct Wanted<'n> {
 impl Bucket {
     /// What `name` stands for in the directory of `node`.
     pub(crate) async fn find(&self, node: &Node, directory: &Directory, name: &Name) -> Result<Found> {
+        let found = self.find_any(node, directory, name).await?;
+        shows(&self.moves.hidden(), &found.target).then_some(found).ok_or(Error::NotFound)
+    }
+
+    async fn find_any(&self, node: &Node, directory: &Directory, name: &Name) -> Result<Found> {
         if let Some(found) = self.find_draft(directory, name) {
             return Ok(found);
         }
@@ -186,5 +193,8 @@ fn wanted<'n>(directory: &Directory, name: &'n Name) -> Option<Wanted<'n>> {
         return None;
     }
     let (key, below) = (directory.key(&component), directory.below(&component));
+    if is_journal(&key) {
+        return None;
+    }
     Some(Wanted { name, component, role, key, below })
 }

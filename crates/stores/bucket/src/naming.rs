@@ -8,6 +8,7 @@ use crate::escape::{self, Role};
 use crate::found::{Found, Target};
 use crate::inodes::Node;
 use crate::listing::{Page, first_below};
+use crate::rename::is_journal;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stoa_objects::Error as ObjectsError;
@@ -149,7 +150,7 @@ impl Bucket {
     }
 
     /// Sees to it that a directory does not go with the last name in it: rmdir alone removes one.
-    async fn keep(&self, node: &Node, directory: &Directory) -> Result<()> {
+    pub(crate) async fn keep(&self, node: &Node, directory: &Directory) -> Result<()> {
         if directory == self.root() || directory.is_continued() || node.listing.has_others(&self.pages, self.ttl) {
             return Ok(());
         }
@@ -170,9 +171,14 @@ impl Bucket {
 }
 
 /// The component that a new name stands for.
-fn component(directory: &Directory, name: &Name) -> Result<String> {
+pub(crate) fn component(directory: &Directory, name: &Name) -> Result<String> {
     let spelled = escape::decode(name).filter(|(_, role)| *role == Role::Plain);
     let component = spelled.map(|(text, _)| format!("{}{text}", directory.begun()));
     let named = |component: &String| directory.part(component, false).is_some_and(|part| part.name == *name);
-    component.filter(named).ok_or(Error::Invalid("a name that no key has: not UTF-8, or with a wrong escape"))
+    let component = component.filter(named);
+    let component = component.ok_or(Error::Invalid("a name that no key has: not UTF-8, or with a wrong escape"))?;
+    match is_journal(&component) {
+        true => Err(Error::Invalid("a name that is kept for the journals of renames")),
+        false => Ok(component),
+    }
 }

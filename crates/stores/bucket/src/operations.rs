@@ -4,6 +4,7 @@ use crate::bucket::Bucket;
 use crate::directory::Directory;
 use crate::found::Target;
 use crate::inodes::Node;
+use crate::moves::Work;
 use async_trait::async_trait;
 use bytes::Bytes;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ const LABEL: &[u8] = b"security.selinux";
 
 impl Bucket {
     /// The inode of a directory, and what is in it.
-    fn directory(&self, ino: Ino) -> Result<(Arc<Node>, Directory)> {
+    pub(crate) fn directory(&self, ino: Ino) -> Result<(Arc<Node>, Directory)> {
         let node = self.inodes.get(ino)?;
         let directory = match node.target() {
             Target::Directory(directory) => directory,
@@ -41,6 +42,7 @@ impl Vfs for Bucket {
     }
 
     async fn lookup(&self, parent: Ino, name: &Name) -> Result<Entry> {
+        let _looking = self.begin(Work::Look, &[(parent, Some(name))]).await?;
         let (node, directory) = self.directory(parent)?;
         let found = self.find(&node, &directory, name).await?;
         Ok(self.inodes.hand_out(&found))
@@ -67,6 +69,7 @@ impl Vfs for Bucket {
 
     async fn setattr(&self, ino: Ino, set: &SetAttr) -> Result<Attr> {
         self.check_writable()?;
+        let _changing = self.begin(Work::Change, &[(ino, None)]).await?;
         let node = self.inodes.get(ino)?;
         self.change(&node, set).await?;
         Ok(node.attr())
@@ -78,6 +81,7 @@ impl Vfs for Bucket {
 
     async fn make(&self, _: Caller, parent: Ino, name: &Name, make: &Make) -> Result<Entry> {
         self.check_writable()?;
+        let _changing = self.begin(Work::Change, &[(parent, Some(name))]).await?;
         let (node, directory) = self.directory(parent)?;
         self.make_in(&node, &directory, name, &make.node).await
     }
@@ -94,22 +98,25 @@ impl Vfs for Bucket {
 
     async fn unlink(&self, parent: Ino, name: &Name) -> Result<()> {
         self.check_writable()?;
+        let _changing = self.begin(Work::Change, &[(parent, Some(name))]).await?;
         let (node, directory) = self.directory(parent)?;
         self.unlink_in(&node, &directory, name).await
     }
 
     async fn rmdir(&self, parent: Ino, name: &Name) -> Result<()> {
         self.check_writable()?;
+        let _changing = self.begin(Work::Change, &[(parent, Some(name))]).await?;
         let (node, directory) = self.directory(parent)?;
         self.rmdir_in(&node, &directory, name).await
     }
 
-    async fn rename(&self, _: Ino, _: &Name, _: Ino, _: &Name, _: RenameMode) -> Result<()> {
+    async fn rename(&self, parent: Ino, name: &Name, to: Ino, new_name: &Name, mode: RenameMode) -> Result<()> {
         self.check_writable()?;
-        Err(Error::Unsupported("renaming objects"))
+        self.rename_in((parent, name), (to, new_name), mode).await
     }
 
     async fn readdir(&self, dir: Ino, after: Cookie, count: usize, attributes: bool) -> Result<DirPage> {
+        let _looking = self.begin(Work::Look, &[(dir, None)]).await?;
         let (node, directory) = self.directory(dir)?;
         let (scan, mut place) = node.listing.resume(after, self.ttl)?;
         loop {
@@ -138,9 +145,11 @@ impl Vfs for Bucket {
     }
 
     async fn open(&self, ino: Ino, flags: OpenFlags) -> Result<Handle> {
-        if flags.write || flags.truncate {
+        let work = if flags.write || flags.truncate { Work::Change } else { Work::Look };
+        if work == Work::Change {
             self.check_writable()?;
         }
+        let _opening = self.begin(work, &[(ino, None)]).await?;
         let open = self.open_object(ino, flags)?;
         if flags.write {
             self.begin_writing(&open.node, flags).await?;
@@ -161,7 +170,14 @@ impl Vfs for Bucket {
 
     async fn read(&self, _: Ino, handle: Handle, offset: u64, size: usize) -> Result<Vec<Bytes>> {
         let open = self.handles.get(handle)?;
-        self.read_open(&open, offset, size).await
+        loop {
+            let before = open.node.target();
+            match self.read_open(&open, offset, size).await {
+                // It was renamed meanwhile, and is there under its new key.
+                Err(Error::Stale) if open.node.target() != before => self.inodes.is_there(&open.node.target()),
+                read => return read,
+            }
+        }
     }
 
     async fn write(&self, _: Ino, handle: Handle, offset: u64, data: Bytes, _: WriteFlags) -> Result<()> {

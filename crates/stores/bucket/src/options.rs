@@ -33,6 +33,10 @@ pub struct Options {
     pub dir_mode: u32,
     /// How many keys to list at once at most; servers give no more than 1,000.
     pub page_keys_max: Option<u16>,
+    /// The longest object that one request copies inside the store, in bytes; S3 takes 5 GiB. Longer ones are copied in parts.
+    pub copy_bytes_max: u64,
+    /// For so long nothing is heard of a rename of a directory by another machine before it counts as left.
+    pub rename_lease: Duration,
     /// The most memory to use for caches, in bytes: data, listings and names together.
     pub memory_bytes_max: u64,
     /// Where to cache data on a local disk, if anywhere.
@@ -56,6 +60,8 @@ impl Default for Options {
             file_mode: 0o644,
             dir_mode: 0o755,
             page_keys_max: None,
+            copy_bytes_max: 5 << 30,
+            rename_lease: Duration::from_secs(120),
             memory_bytes_max: 1 << 30,
             cache_dir: None,
             cache_bytes_max: 10 << 30,

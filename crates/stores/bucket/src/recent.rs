@@ -41,6 +41,11 @@ impl Recent {
         self.answers.remove(&(directory.clone(), name.clone()));
     }
 
+    /// Forgets the answers about all names below what keys begin with.
+    pub(crate) fn forget_below(&self, prefixes: &[&str]) {
+        self.answers.retain(|(directory, _), _| !prefixes.iter().any(|prefix| directory.prefix().starts_with(prefix)));
+    }
+
     /// Keeps an answer to what was asked at `asked`.
     pub(crate) fn keep(&self, directory: &Directory, name: &Name, found: Option<&Found>, asked: Instant) {
         if !self.ttl.is_zero() {

@@ -161,6 +161,7 @@ impl Bucket {
         }
     }
 
+    /// As [`Bucket::publish`], of a draft that is locked; a failure leaves the inode as it is.
     async fn publish_draft(&self, node: &Node, draft: &mut Draft) -> Result<()> {
         let published = draft.publish(&self.sink()).await;
         if let Some(beside) = draft.take_conflict() {

@@ -25,6 +25,10 @@ mod names;
 mod reads;
 #[path = "bucket/removes.rs"]
 mod removes;
+#[path = "bucket/renames.rs"]
+mod renames;
+#[path = "bucket/trees.rs"]
+mod trees;
 #[path = "bucket/world.rs"]
 mod world;
 #[path = "bucket/writes.rs"]

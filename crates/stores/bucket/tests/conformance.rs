@@ -1,5 +1,5 @@
 //! The cases of the suite of every store that hold for objects, in the order of the suite. The others need what objects do not have:
-//! renames, links, holes that cost nothing, files without a name, attributes of directories; docs/bucket.md names them.
+//! links, holes that cost nothing, files without a name, attributes of directories; docs/bucket.md names them.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that can't go on fails")]
 
@@ -21,6 +21,12 @@ const HOLD: &[&str] = &[
     "names::a_name_that_is_made_again_is_another_file",
     "names::directories_know_their_parent",
     "names::directories_nest_deep",
+    "rename::a_missing_source_is_not_found",
+    "rename::a_directory_never_moves_into_itself",
+    "rename::a_directory_never_replaces_one_it_lies_in",
+    "rename::a_removed_directory_takes_nothing",
+    "rename::only_directories_take_names",
+    "rename::write_new_then_replace",
     "orphans::everything_says_stale",
     "attributes::mode_and_owner_change",
     "attributes::nothing_set_is_nothing_changed",
@@ -41,6 +47,7 @@ const HOLD: &[&str] = &[
     "data::no_bytes_change_nothing",
     "data::handles_see_each_other",
     "data::a_released_handle_is_closed",
+    "data::content_moves_with_the_name",
     "data::opening_can_truncate",
     "data::many_small_files",
     "truncate::what_is_cut_stays_cut",
@@ -69,6 +76,8 @@ const HOLD: &[&str] = &[
     "directories::twenty_thousand_entries",
     "directories::what_stays_is_seen_once_while_others_come_and_go",
     "directories::removing_while_listing_removes_all",
+    "directories::renaming_while_listing_keeps_the_others",
+    "directories::a_replaced_entry_is_listed_once",
     "durability::closing_reports_no_error_when_there_is_none",
     "durability::writing_goes_on_after_a_sync",
     "durability::syncing_what_is_gone_is_stale",
@@ -76,6 +85,9 @@ const HOLD: &[&str] = &[
     "concurrency::one_of_many_makers_wins",
     "concurrency::writers_of_disjoint_ranges",
     "concurrency::readers_never_see_bytes_that_were_not_written",
+    "concurrency::a_replaced_name_is_always_there",
+    "concurrency::directories_never_form_a_circle",
+    "concurrency::renames_lose_no_file",
 ];
 
 const NONE: Capabilities = Capabilities {

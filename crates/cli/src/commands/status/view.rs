@@ -61,6 +61,17 @@ struct Objects {
     cache_memory_bytes: u64,
     cache_disk_bytes: u64,
     memory_bytes_max: u64,
+    #[serde(default)]
+    renames: Vec<Rename>,
+}
+
+/// A directory that is being renamed.
+#[derive(Debug, Deserialize)]
+struct Rename {
+    from: String,
+    to: String,
+    copied: u64,
+    removed: u64,
 }
 
 #[derive(Debug, Deserialize)]
@@ -167,6 +178,10 @@ impl Objects {
         table.row(["  inodes", &format!("{} in use", count(self.inodes))]);
         table.row(["  dirty", &format!("{} not in the store yet", bytes(self.dirty_bytes))]);
         cached(table, self.cache_memory_bytes, self.memory_bytes_max, self.cache_disk_bytes);
+        for Rename { from, to, copied, removed } in &self.renames {
+            let done = format!("{} copied, {} removed", plural(*copied, "object"), count(*removed));
+            table.row(["  renaming", &format!("{from} to {to}: {done}")]);
+        }
     }
 }
 

@@ -34,6 +34,7 @@ pub(super) struct Object {
 pub(super) struct Upload {
     pub(super) key: String,
     pub(super) carried: Carried,
+    pub(super) tags: BTreeMap<String, String>,
     pub(super) parts: BTreeMap<i32, (String, Bytes)>,
     pub(super) begun: SystemTime,
 }

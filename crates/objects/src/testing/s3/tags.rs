@@ -1,11 +1,19 @@
 //! Tags of objects.
 
 use super::service::Service;
+use crate::s3::encode::decode;
 use s3s::dto::*;
 use s3s::{S3Result, s3_error};
+use std::collections::BTreeMap;
 
 /// As many tags as an object may have.
 const TAGS_MAX: usize = 10;
+
+/// Tags in a header.
+pub(super) fn of_query(query: &str) -> BTreeMap<String, String> {
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.filter_map(|(name, value)| Some((decode(name)?, decode(value)?))).collect()
+}
 
 pub(super) fn get(service: &Service, input: &GetObjectTaggingInput) -> S3Result<GetObjectTaggingOutput> {
     service.with(&input.bucket, |bucket| {

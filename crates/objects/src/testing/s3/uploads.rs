@@ -19,7 +19,8 @@ pub(super) fn create(
 ) -> S3Result<CreateMultipartUploadOutput> {
     let id = uuid::Uuid::new_v4().simple().to_string();
     let carried: Carried = take!(input);
-    let upload = Upload { key: input.key.clone(), carried, parts: BTreeMap::new(), begun: SystemTime::now() };
+    let tags = input.tagging.as_deref().map(super::tags::of_query).unwrap_or_default();
+    let upload = Upload { key: input.key.clone(), carried, tags, parts: BTreeMap::new(), begun: SystemTime::now() };
     service.with(&input.bucket, |bucket| {
         bucket.uploads.insert(id.clone(), upload);
         Ok(())
@@ -71,7 +72,7 @@ pub(super) fn complete(
             }
             bytes.extend_from_slice(data);
         }
-        let mut object = Object::new(bytes.freeze(), upload.carried.clone());
+        let mut object = Object { tags: upload.tags.clone(), ..Object::new(bytes.freeze(), upload.carried.clone()) };
         object.tag = format!("{}-{count}", object.tag);
         check_write(bucket.objects.get(&input.key), input.if_match.as_ref(), input.if_none_match.as_ref())?;
         bucket.uploads.remove(&input.upload_id);

@@ -7,6 +7,8 @@ use crate::bucket::Bucket;
 use crate::directory::Directory;
 use crate::error::told;
 use crate::found::Found;
+use crate::moves::shows;
+use crate::rename::is_journal;
 use futures::{StreamExt, TryStreamExt, stream};
 use std::sync::Arc;
 use std::time::Duration;
@@ -83,8 +85,17 @@ impl Bucket {
         }
     }
 
-    /// What the names of a page stand for; objects that are gone meanwhile are left out.
+    /// What the names of a page stand for; objects that are gone meanwhile are left out, and those that are no files here.
     async fn found(&self, items: Vec<(Name, Item)>) -> Result<Vec<(Name, Found)>> {
+        let is_file = |item: &Item| !matches!(item, Item::Object(listed) if is_journal(&listed.key));
+        let items: Vec<_> = items.into_iter().filter(|(_, item)| is_file(item)).collect();
+        let mut found = self.found_of(items).await?;
+        let hidden = self.moves.hidden();
+        found.retain(|(_, found)| shows(&hidden, &found.target));
+        Ok(found)
+    }
+
+    async fn found_of(&self, items: Vec<(Name, Item)>) -> Result<Vec<(Name, Found)>> {
         if !self.finder.asks_objects() {
             let listed = |(name, item)| match item {
                 Item::Directory(directory) => (name, self.finder.directory(directory, None)),

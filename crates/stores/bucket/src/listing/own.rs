@@ -19,11 +19,14 @@ pub(super) struct Changes {
 
 impl Changes {
     pub(super) fn add(&mut self, name: &Name) {
-        self.all |= self.names.len() >= NAMES_MAX;
-        match self.all {
-            true => self.names = HashSet::new(),
+        match self.all || self.names.len() >= NAMES_MAX {
+            true => self.add_all(),
             false => drop(self.names.insert(hash(name))),
         }
+    }
+
+    pub(super) fn add_all(&mut self) {
+        (self.all, self.names) = (true, HashSet::new());
     }
 
     pub(super) fn has(&self, name: &Name) -> bool {
