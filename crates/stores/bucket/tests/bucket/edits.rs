@@ -312,10 +312,20 @@ async fn take(world: &World, file: &mut Writer, expected: &mut Vec<u8>, seed: us
     }
 }
 
+/// Requests fail, and answers get lost: what is repeated has had its effect, or has not.
+fn disturb(world: &World, seed: usize) {
+    let faults = [S3Fault::DropAfter, S3Fault::Status(503), S3Fault::CutBody, S3Fault::Drop];
+    for (method, target) in [("PUT", "/file"), ("PUT", "partNumber"), ("GET", "/file"), ("POST", "uploadId")] {
+        world.server.faults.next(method, target, faults[(seed + target.len()) % faults.len()]);
+    }
+    // One that was begun without anybody hearing of it stays: a rule of the bucket removes it.
+    world.server.faults.next("POST", "uploads", S3Fault::Status(503));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
-    fn any_steps_give_the_bytes_of_a_plain_file(steps in steps(), reads in any::<bool>(), roomy in any::<bool>()) {
+    fn any_steps_give_the_bytes_of_a_plain_file(steps in steps(), reads in any::<bool>(), roomy in any::<bool>(), trouble in any::<bool>()) {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         runtime.block_on(async {
             let memory_bytes_max = if roomy { 1 << 30 } else { 64 << 20 };
@@ -329,6 +339,9 @@ proptest! {
                 file = editor;
             }
             for (seed, step) in steps.into_iter().enumerate() {
+                if trouble && world.server.faults.pending() == 0 {
+                    disturb(&world, seed);
+                }
                 take(&world, &mut file, &mut expected, seed, step, reads).await;
                 assert_eq!(world.files.getattr(file.ino).await.unwrap().size, expected.len() as u64);
             }
