@@ -107,14 +107,17 @@ impl Bucket {
         if wanted.key.len() > KEY_BYTES_MAX {
             return Ok(None);
         }
-        if !self.finder.asks_objects()
-            && !wanted.component.is_empty()
-            && let Some(near) = self.ask_near(wanted).await?
-        {
-            return Ok(near);
-        }
-        let below = first_below(&self.s3, wanted.below.prefix());
-        let (object, below) = future::join(self.ask_head(wanted), below).await;
+        let near = match self.finder.asks_objects() || wanted.component.is_empty() {
+            true => Ok(None),
+            false => self.ask_near(wanted).await,
+        };
+        let (object, below) = match near {
+            Ok(Some(found)) => return Ok(found),
+            Ok(None) => future::join(self.ask_head(wanted), first_below(&self.s3, wanted.below.prefix())).await,
+            // Whoever may not list may still know a key.
+            Err(denied @ ObjectsError::Denied { .. }) => (self.ask_head(wanted).await, Err(denied)),
+            Err(error) => return Err(told(error)),
+        };
         let is_directory = match (&below, &object) {
             (Ok(first), _) => first.is_some(),
             // Whoever may not list sees no directories, and opens what it knows.
@@ -130,19 +133,14 @@ impl Bucket {
     }
 
     /// What the keys say that begin like a name; nothing if they can't say it all.
-    async fn ask_near(&self, wanted: &Wanted<'_>) -> Result<Option<Option<Found>>> {
+    async fn ask_near(&self, wanted: &Wanted<'_>) -> ObjectsResult<Option<Option<Found>>> {
         let list = List {
             prefix: wanted.key.clone(),
             delimiter: Some("/".to_owned()),
             keys_max: Some(NEAR_KEYS_MAX),
             ..List::default()
         };
-        let page = match self.s3.list(&list).await {
-            Ok(page) => page,
-            // Whoever may not list may still know a key.
-            Err(ObjectsError::Denied { .. }) => return Ok(None),
-            Err(error) => return Err(told(error)),
-        };
+        let page = self.s3.list(&list).await?;
         let below = wanted.below.prefix();
         let is_directory = page.prefixes.iter().any(|prefix| prefix == below);
         let passed = |last: Option<&str>| last.is_some_and(|last| last > below);
