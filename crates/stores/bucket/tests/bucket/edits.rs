@@ -76,6 +76,32 @@ async fn files_are_cut_and_made_longer() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_is_empty_so_far_waits_for_what_is_written() {
+    let world = World::new(&patient()).await;
+    world.put("file", "old").await;
+    let new = world.create("new").await;
+    let emptied = world.writer(world.ino("file").await, true).await.unwrap();
+    // As a shell does that gives its program a copy of the descriptor.
+    new.flush().await.unwrap();
+    emptied.flush().await.unwrap();
+    assert_eq!((world.object("new").await, world.object("file").await.unwrap()), (None, b"old".to_vec()));
+    new.write(0, b"content").await.unwrap();
+    new.flush().await.unwrap();
+    assert_eq!(world.object("new").await.unwrap(), b"content");
+    // What is cut is no less written than what is added.
+    world.files.setattr(new.ino, &size(0)).await.unwrap();
+    new.flush().await.unwrap();
+    assert_eq!(world.object("new").await.unwrap(), b"");
+    world.files.fsync(emptied.ino).await.unwrap();
+    assert_eq!(world.object("file").await.unwrap(), b"");
+    let made = world.create("made").await;
+    for file in [new, emptied, made] {
+        file.close().await.unwrap();
+    }
+    assert_eq!(world.object("made").await.unwrap(), b"", "by the last close");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ranges_are_reserved_and_made_zeros() {
     let world = World::new(&patient()).await;
     let file = world.create("file").await;
