@@ -114,6 +114,34 @@ fn expect_old(objects: &Objects, content: &[u8]) -> Result<()> {
 }
 
 #[test]
+fn more_is_changed_at_random_than_there_is_memory() -> Result<()> {
+    const BLOCK: usize = 64 << 10;
+    let content = pattern(2, 48 * MIB);
+    over_objects(
+        "random",
+        &["--memory", "64M"],
+        |objects| objects.put("large", &pattern(3, 50 * MIB)),
+        |place, objects| {
+            let file = File::options().read(true).write(true).open(place.path("large"))?;
+            let blocks = content.len() / BLOCK;
+            // 487 and the number of blocks have no divisor in common: each is written once.
+            for at in (0..blocks).map(|n| n * 487 % blocks * BLOCK) {
+                file.write_all_at(&content[at..at + BLOCK], at as u64)?;
+            }
+            let mut there = vec![0; BLOCK];
+            for at in (0..blocks).step_by(7).map(|n| n * BLOCK) {
+                file.read_exact_at(&mut there, at as u64)?;
+                ensure!(there == content[at..at + BLOCK], "at {at}");
+            }
+            drop(file);
+            let mut expected = pattern(3, 50 * MIB);
+            expected[..content.len()].copy_from_slice(&content);
+            expect(objects, "large", &expected)
+        },
+    )
+}
+
+#[test]
 fn what_programs_do_in_place() -> Result<()> {
     let script = "head -c 3000000 /dev/urandom > plain; cp plain files/file
         for f in plain files/file; do

@@ -51,7 +51,7 @@ pub(crate) struct Draft {
     /// What was sent may be needed again: it is read, or written again.
     returns: bool,
     dirty: bool,
-    /// Whether there is anything to store but that it was made, or cut to nothing.
+    /// Whether there is anything to store but that it was made, or emptied by opening it.
     filled: bool,
     /// It has no name any more: what is written to it goes nowhere.
     discarded: bool,
@@ -143,7 +143,7 @@ impl Draft {
         self.dirty
     }
 
-    /// Whether it is to be stored when one of its descriptors is closed. One that was only made, or cut to nothing, is not yet: shells
+    /// Whether it is to be stored when one of its descriptors is closed. One that was only made, or emptied by opening it, is not yet: shells
     /// close a copy of the descriptor before anything is written.
     pub(crate) fn is_filled(&self) -> bool {
         self.filled
@@ -226,7 +226,17 @@ impl Draft {
             self.extents.resize(size);
             self.shrink();
         }
-        (self.dirty, self.filled) = (true, size > 0);
+        (self.dirty, self.filled) = (true, true);
+        Ok(())
+    }
+
+    /// Cuts it to nothing, as opening a file does that is then written.
+    ///
+    /// # Errors
+    /// As [`Draft::truncate`].
+    pub(crate) async fn empty(&mut self, sink: &Sink<'_>) -> Result<()> {
+        self.truncate(sink, 0).await?;
+        self.filled = false;
         Ok(())
     }
 

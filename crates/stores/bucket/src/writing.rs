@@ -41,7 +41,7 @@ impl Bucket {
             }
         }
         if flags.truncate {
-            writing.truncate(&self.sink(), 0).await?;
+            writing.empty(&self.sink()).await?;
             node.resized(0);
         }
         if flags.read {
@@ -132,7 +132,7 @@ impl Bucket {
         }
     }
 
-    /// As [`Bucket::publish`], when a descriptor is closed: what was only made, or cut to nothing, waits until something is written or
+    /// As [`Bucket::publish`], when a descriptor is closed: what was only made, or emptied by opening it, waits until something is written or
     /// the last one is closed.
     pub(crate) async fn publish_filled(&self, node: &Node) -> Result<()> {
         match node.draft.lock().await.as_mut() {

@@ -76,6 +76,32 @@ async fn files_are_cut_and_made_longer() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_is_empty_so_far_waits_for_what_is_written() {
+    let world = World::new(&patient()).await;
+    world.put("file", "old").await;
+    let new = world.create("new").await;
+    let emptied = world.writer(world.ino("file").await, true).await.unwrap();
+    // As a shell does that gives its program a copy of the descriptor.
+    new.flush().await.unwrap();
+    emptied.flush().await.unwrap();
+    assert_eq!((world.object("new").await, world.object("file").await.unwrap()), (None, b"old".to_vec()));
+    new.write(0, b"content").await.unwrap();
+    new.flush().await.unwrap();
+    assert_eq!(world.object("new").await.unwrap(), b"content");
+    // What is cut is no less written than what is added.
+    world.files.setattr(new.ino, &size(0)).await.unwrap();
+    new.flush().await.unwrap();
+    assert_eq!(world.object("new").await.unwrap(), b"");
+    world.files.fsync(emptied.ino).await.unwrap();
+    assert_eq!(world.object("file").await.unwrap(), b"");
+    let made = world.create("made").await;
+    for file in [new, emptied, made] {
+        file.close().await.unwrap();
+    }
+    assert_eq!(world.object("made").await.unwrap(), b"", "by the last close");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ranges_are_reserved_and_made_zeros() {
     let world = World::new(&patient()).await;
     let file = world.create("file").await;
@@ -312,10 +338,20 @@ async fn take(world: &World, file: &mut Writer, expected: &mut Vec<u8>, seed: us
     }
 }
 
+/// Requests fail, and answers get lost: what is repeated has had its effect, or has not.
+fn disturb(world: &World, seed: usize) {
+    let faults = [S3Fault::DropAfter, S3Fault::Status(503), S3Fault::CutBody, S3Fault::Drop];
+    for (method, target) in [("PUT", "/file"), ("PUT", "partNumber"), ("GET", "/file"), ("POST", "uploadId")] {
+        world.server.faults.next(method, target, faults[(seed + target.len()) % faults.len()]);
+    }
+    // One that was begun without anybody hearing of it stays: a rule of the bucket removes it.
+    world.server.faults.next("POST", "uploads", S3Fault::Status(503));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
-    fn any_steps_give_the_bytes_of_a_plain_file(steps in steps(), reads in any::<bool>(), roomy in any::<bool>()) {
+    fn any_steps_give_the_bytes_of_a_plain_file(steps in steps(), reads in any::<bool>(), roomy in any::<bool>(), trouble in any::<bool>()) {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         runtime.block_on(async {
             let memory_bytes_max = if roomy { 1 << 30 } else { 64 << 20 };
@@ -329,6 +365,9 @@ proptest! {
                 file = editor;
             }
             for (seed, step) in steps.into_iter().enumerate() {
+                if trouble && world.server.faults.pending() == 0 {
+                    disturb(&world, seed);
+                }
                 take(&world, &mut file, &mut expected, seed, step, reads).await;
                 assert_eq!(world.files.getattr(file.ino).await.unwrap().size, expected.len() as u64);
             }

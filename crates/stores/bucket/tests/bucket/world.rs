@@ -187,7 +187,7 @@ impl Writer {
 }
 
 fn files(server: &S3Server, prefix: &str, options: &Options) -> Arc<Bucket> {
-    let retry = RetryPolicy { delay_min: Duration::from_millis(1), ..RetryPolicy::bounded(Duration::from_millis(300)) };
+    let retry = RetryPolicy { delay_min: Duration::from_millis(1), ..RetryPolicy::bounded(Duration::from_secs(2)) };
     let connect = ConnectOptions { retry, ..ConnectOptions::default() };
     Bucket::open(server.bucket("bucket", &connect).unwrap(), prefix, options).unwrap()
 }
