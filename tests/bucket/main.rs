@@ -8,4 +8,5 @@ mod names;
 mod reads;
 mod setting;
 mod transfer;
+mod versions;
 mod writes;

@@ -21,6 +21,8 @@ pub(super) struct Versitygw {
     log: PathBuf,
     port: u16,
     process: Option<Child>,
+    /// Where it keeps versions, if it does.
+    versions: Option<PathBuf>,
     watch: Watch,
 }
 
@@ -30,13 +32,22 @@ impl Versitygw {
         // The port is free now, and the server must have the same one after an outage.
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let log = scratch.join("versitygw.log");
-        let mut server = Self { root: root.to_owned(), log, port, process: None, watch: watch.clone() };
+        let mut server = Self { root: root.to_owned(), log, port, process: None, versions: None, watch: watch.clone() };
         server.resume()?;
         Ok(server)
     }
 
     pub(super) fn access(&self) -> Access {
         Access::s3(&format!("http://127.0.0.1:{}", self.port), ACCESS_KEY, SECRET_KEY)
+    }
+
+    /// Has the bucket in the directory `bucket` keep versions from now on, in `versions`: by the mark that the server itself sets.
+    pub(super) fn keep_versions(&mut self, bucket: &Path, versions: &Path) -> Result<()> {
+        self.stop()?;
+        std::fs::create_dir_all(versions)?;
+        rustix::fs::setxattr(bucket, "user.versioning", &[1], rustix::fs::XattrFlags::empty())?;
+        self.versions = Some(versions.to_owned());
+        self.resume()
     }
 
     /// Kills it.
@@ -55,7 +66,8 @@ impl Versitygw {
             return Ok(());
         }
         let log = File::options().create(true).append(true).open(&self.log)?;
-        let process = dies_with_us(Command::new(tools::tool("versitygw")?).args([
+        let mut command = Command::new(tools::tool("versitygw")?);
+        command.args([
             "--access",
             ACCESS_KEY,
             "--secret",
@@ -66,12 +78,12 @@ impl Versitygw {
             "--port",
             &format!("127.0.0.1:{}", self.port),
             "posix",
-        ]))
-        .arg(&self.root)
-        .stdout(log.try_clone()?)
-        .stderr(log)
-        .spawn()
-        .context("starting versitygw")?;
+        ]);
+        if let Some(versions) = &self.versions {
+            command.arg("--versioning-dir").arg(versions);
+        }
+        command.arg(&self.root).stdout(log.try_clone()?).stderr(log);
+        let process = dies_with_us(&mut command).spawn().context("starting versitygw")?;
         self.watch.add(process.id());
         let process = self.process.insert(process);
         let (port, log) = (self.port, &self.log);

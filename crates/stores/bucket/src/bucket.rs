@@ -7,6 +7,7 @@ use crate::listing::{Pages, first_below};
 use crate::reading::Open;
 use crate::recent::Recent;
 use crate::source::Versions;
+use crate::view::View;
 use crate::{Error, Options, Result};
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -32,7 +33,7 @@ const WRITE_SHARE: u64 = 8;
 /// The objects of a bucket, or of those in it whose keys begin with a prefix, as files. Implements [`stoa_vfs::Vfs`].
 #[derive(Debug)]
 pub struct Bucket {
-    pub(crate) s3: S3Bucket,
+    pub(crate) s3: View,
     pub(crate) cache: Arc<Cache>,
     pub(crate) finder: Finder,
     pub(crate) inodes: Inodes,
@@ -77,7 +78,7 @@ pub struct Status {
 /// # Errors
 /// What a person has to put right. Not that listing is denied: whoever knows a key may still be allowed to read it.
 pub async fn check(s3: &S3Bucket, prefix: &str) -> stoa_objects::Result<()> {
-    match first_below(s3, prefix).await {
+    match first_below(&View::new(s3.clone(), None), prefix).await {
         Err(error @ ObjectsError::Denied { .. }) => {
             tracing::warn!(%error, "listing is denied: names have to be known");
             Ok(())
@@ -102,6 +103,7 @@ impl Bucket {
             bytes_max: options.cache_bytes_max,
             volume: cache_folder(&s3, prefix),
         });
+        let s3 = View::new(s3, options.at);
         let cache = Cache::open(Versions(s3.clone()), cache).map_err(|error| Error::Option(error.to_string()))?;
         let finder = Finder::new(options);
         let root = Directory::new(prefix);
@@ -114,7 +116,7 @@ impl Bucket {
             drafts: Mutex::default(),
             made: AtomicU64::new(1),
             budget: Budget::new(options.memory_bytes_max / WRITE_SHARE),
-            read_only: options.read_only,
+            read_only: options.read_only || options.at.is_some(),
             s3,
             cache,
             finder,

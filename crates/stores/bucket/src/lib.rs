@@ -23,10 +23,12 @@ mod naming;
 mod operations;
 mod options;
 mod parts;
+pub mod past;
 mod reading;
 mod recent;
 mod source;
 pub mod tree;
+mod view;
 mod writing;
 
 pub use bucket::{Bucket, Status, check};
