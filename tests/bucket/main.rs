@@ -11,4 +11,5 @@ mod renames;
 mod rights;
 mod setting;
 mod transfer;
+mod versions;
 mod writes;

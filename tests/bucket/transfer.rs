@@ -263,6 +263,32 @@ fn a_copy_that_was_killed_goes_on() -> Result<()> {
 }
 
 #[test]
+fn an_interrupt_leaves_nothing_half_done() -> Result<()> {
+    beside_objects("interrupted", |place, objects| {
+        objects.put("large", &pattern(3, 48 << 20))?;
+        (0..200).try_for_each(|n| objects.put(&format!("f{n}"), b"small"))?;
+        let dir = made(place, "imported")?;
+        let access = place.store()?.access();
+        let mut stoa = program(tools::stoa()?);
+        stoa.envs(access.env.iter().map(|(name, value)| (name, value)));
+        stoa.arg("import").args(&access.args).arg(objects.url()).arg(&dir).stdout(std::process::Stdio::null());
+        let mut child = stoa.spawn()?;
+        std::thread::sleep(Duration::from_millis(120));
+        let pid = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw).context("no process")?;
+        rustix::process::kill_process(pid, rustix::process::Signal::INT)?;
+        let status = child.wait()?;
+        note(&format!("interrupted: {status}"));
+        // Before it listens, the signal ends it; when it is done, there is nothing to interrupt.
+        ensure!(matches!(status.code(), Some(130 | 0) | None), "{status}");
+        let left: Vec<_> = contents(&dir)?.into_keys().filter(|name| name.starts_with(".stoa-import.")).collect();
+        ensure!(left.is_empty(), "{left:?}");
+        let (report, code) = import(place, &objects, &dir, &[])?;
+        ensure!(code == Some(0) && contents(&dir)?.len() == 201, "{report}");
+        Ok(())
+    })
+}
+
+#[test]
 fn damage_on_the_server_is_found() -> Result<()> {
     // Only its objects can be reached behind its back.
     if StoreKind::s3() == StoreKind::S3s {

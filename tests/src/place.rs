@@ -240,7 +240,10 @@ impl Place {
     /// If it can't be run; its status is in the result.
     pub fn stoa_on(&self, command: &str, args: &[&str], target: impl AsRef<OsStr>) -> Result<Output> {
         let access = self.store.as_ref().map(TestStore::access).unwrap_or_default();
-        let takes_access = matches!(command, "bench" | "export" | "format" | "fsck" | "gc" | "import" | "mount");
+        let takes_access = matches!(
+            command,
+            "bench" | "export" | "format" | "fsck" | "gc" | "import" | "mount" | "undelete" | "versions"
+        );
         let mut stoa = mount::stoa(&access)?;
         stoa.arg(command).args(args);
         if takes_access {

@@ -135,6 +135,23 @@ impl TestStore {
         Ok(found)
     }
 
+    /// Has the bucket keep versions from now on.
+    ///
+    /// # Errors
+    /// If it is a directory, or the server does not start again.
+    pub fn keep_versions(&mut self) -> Result<()> {
+        match &mut self.server {
+            Server::None { .. } => bail!("a directory keeps no versions"),
+            Server::S3s(server) => server.keep_versions(BUCKET),
+            Server::Versitygw { server, objects } => {
+                let bucket = objects.parent().context("no bucket")?;
+                let versions = bucket.parent().context("no root")?.with_file_name("versions");
+                server.keep_versions(bucket, &versions)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Takes the store away: no request is answered until [`TestStore::resume`].
     ///
     /// # Errors

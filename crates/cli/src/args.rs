@@ -2,12 +2,16 @@
 
 mod access;
 mod listen;
+mod moment;
 mod objects;
+mod past;
 mod transfer;
 mod value;
 
 pub(crate) use access::Access;
+pub(crate) use moment::shown;
 pub(crate) use objects::{AttributesFrom, Objects};
+pub(crate) use past::{Reach, Undelete, Versions};
 pub(crate) use transfer::{Copying, Export, Import};
 pub(crate) use value::{LogTarget, duration, size};
 
@@ -29,6 +33,7 @@ Examples:
   stoa umount /mnt                         make everything durable, unmount, wait for the end
   stoa fsck s3://bucket/volume --data      read and verify every byte
   stoa import s3://bucket/photos /mnt      copy objects into a mounted volume (`stoa export`: the other way)
+  stoa undelete /mnt/dir --dry-run         what can be got back of objects, in a bucket that keeps versions
 
 STORE is s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX or a local directory. Credentials come from
 where the provider's own tools look for them (environment, profile, web identity, instance role), never from flags.
@@ -66,6 +71,8 @@ pub(crate) enum Command {
     Gc(Gc),
     Import(Import),
     Export(Export),
+    Versions(Versions),
+    Undelete(Undelete),
     Completions(Completions),
     Man(Man),
 }

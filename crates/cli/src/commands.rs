@@ -8,12 +8,15 @@ mod generate;
 mod info;
 mod mount;
 mod offline;
+mod past;
 mod profile;
 mod stats;
 mod status;
 mod target;
 mod transfer;
 mod umount;
+mod undelete;
+mod versions;
 mod warmup;
 
 use crate::args::{Cli, Command};
@@ -42,6 +45,8 @@ pub(crate) fn run(cli: Cli) -> Outcome<ExitCode> {
         Command::Gc(args) => gc::run(&args).map(done),
         Command::Import(args) => transfer::import(&args),
         Command::Export(args) => transfer::export(&args),
+        Command::Versions(args) => versions::run(&args).map(done),
+        Command::Undelete(args) => undelete::run(&args),
         Command::Completions(args) => {
             generate::completions(&args);
             Ok(ExitCode::SUCCESS)

@@ -37,6 +37,7 @@ mod tags;
 mod upload;
 mod upload_list;
 mod upload_part;
+mod versioning;
 mod versions;
 mod xml;
 

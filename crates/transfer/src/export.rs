@@ -132,8 +132,21 @@ impl Export {
         if self.options.dry_run {
             return Ok(());
         }
-        let nothing = bytes::Bytes::new();
-        self.s3.put(&self.key(key), nothing.into(), &headers, &condition(there.as_ref())).await?;
+        let put = async |condition: &Condition| {
+            let nothing = bytes::Bytes::new();
+            self.s3.put(&self.key(key), nothing.into(), &headers, condition).await
+        };
+        match put(&condition(there.as_ref())).await {
+            // On servers that keep objects in directories, the first file in it makes it.
+            Err(stoa_objects::Error::Conflict { .. }) if there.is_none() => {
+                let made = self.there(key, false).await?;
+                if made.as_ref().is_some_and(|info| info.size > 0) {
+                    return Err(Error::Refused("somebody else wrote its marker meanwhile".to_owned()));
+                }
+                put(&Condition::None).await?;
+            }
+            put => drop(put?),
+        }
         Ok(())
     }
 

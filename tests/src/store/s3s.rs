@@ -40,6 +40,10 @@ impl S3s {
         self.server.faults.every(None);
     }
 
+    pub(super) fn keep_versions(&self, bucket: &str) {
+        self.server.keep_versions(bucket);
+    }
+
     pub(super) fn refuse(&self, folder: &str) {
         // To begin an upload is POST.
         for method in ["PUT", "POST"] {

@@ -27,6 +27,8 @@ pub(super) struct Versitygw {
     log: PathBuf,
     port: u16,
     process: Option<Child>,
+    /// Where it keeps versions, if it does.
+    versions: Option<PathBuf>,
     watch: Watch,
 }
 
@@ -38,7 +40,8 @@ impl Versitygw {
         let log = scratch.join("versitygw.log");
         let users = scratch.join("users");
         std::fs::create_dir_all(&users)?;
-        let mut server = Self { root: root.to_owned(), users, log, port, process: None, watch: watch.clone() };
+        let mut server =
+            Self { root: root.to_owned(), users, log, port, process: None, versions: None, watch: watch.clone() };
         server.resume()?;
         Ok(server)
     }
@@ -81,6 +84,15 @@ impl Versitygw {
         Ok(Access::s3(&endpoint, USER_KEY, SECRET_KEY))
     }
 
+    /// Has the bucket in the directory `bucket` keep versions from now on, in `versions`: by the mark that the server itself sets.
+    pub(super) fn keep_versions(&mut self, bucket: &Path, versions: &Path) -> Result<()> {
+        self.stop()?;
+        std::fs::create_dir_all(versions)?;
+        rustix::fs::setxattr(bucket, "user.versioning", &[1], rustix::fs::XattrFlags::empty())?;
+        self.versions = Some(versions.to_owned());
+        self.resume()
+    }
+
     /// Kills it.
     pub(super) fn stop(&mut self) -> Result<()> {
         if let Some(mut process) = self.process.take() {
@@ -97,7 +109,8 @@ impl Versitygw {
             return Ok(());
         }
         let log = File::options().create(true).append(true).open(&self.log)?;
-        let process = dies_with_us(Command::new(tools::tool("versitygw")?).args([
+        let mut command = Command::new(tools::tool("versitygw")?);
+        command.args([
             "--access",
             ACCESS_KEY,
             "--secret",
@@ -108,14 +121,13 @@ impl Versitygw {
             "--port",
             &format!("127.0.0.1:{}", self.port),
             "--iam-dir",
-        ]))
-        .arg(&self.users)
-        .arg("posix")
-        .arg(&self.root)
-        .stdout(log.try_clone()?)
-        .stderr(log)
-        .spawn()
-        .context("starting versitygw")?;
+        ]);
+        command.arg(&self.users).arg("posix");
+        if let Some(versions) = &self.versions {
+            command.arg("--versioning-dir").arg(versions);
+        }
+        command.arg(&self.root).stdout(log.try_clone()?).stderr(log);
+        let process = dies_with_us(&mut command).spawn().context("starting versitygw")?;
         self.watch.add(process.id());
         let process = self.process.insert(process);
         let (port, log) = (self.port, &self.log);

@@ -1,9 +1,10 @@
 //! The flags about objects as files.
 
+use super::moment::moment;
 use super::value::{mode, ttl};
 use clap::builder::FalseyValueParser;
 use clap::{Args, ValueEnum};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// How the objects of a bucket are mounted as they are.
 #[derive(Debug, Clone, Args)]
@@ -32,6 +33,10 @@ pub(crate) struct Objects {
     /// Permissions of directories that say none, in octal
     #[arg(long, value_name = "MODE", default_value = "0755", value_parser = mode, requires = "objects")]
     pub(crate) dir_mode: u32,
+    /// Show what was there at this time, read-only, of a bucket that keeps versions: 2026-11-20T12:00 (UTC),
+    /// 2026-11-20T12:00:30+01:00, 2026-11-20. It is the server's clock that counts
+    #[arg(long, value_name = "TIME", value_parser = moment, requires = "objects")]
+    pub(crate) at: Option<SystemTime>,
     /// Say in each request that you pay for it, as some public buckets demand
     #[arg(long, value_parser = FalseyValueParser::new(), requires = "objects")]
     pub(crate) requester_pays: bool,

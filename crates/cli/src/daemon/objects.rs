@@ -27,9 +27,18 @@ impl Objects {
         Ok(Some(Self { typed }))
     }
 
+    /// Whether they are shown as they were once, which can't be changed.
+    pub(super) fn are_past(&self) -> bool {
+        self.typed.at.is_some()
+    }
+
     /// Connects to the bucket and finds out whether it answers.
     pub(super) async fn open(&self, plan: &Plan) -> Outcome<Arc<Bucket>> {
         let (s3, prefix) = plan.place.objects(&plan.access, self.typed.requester_pays).await?;
+        if self.typed.at.is_some() {
+            let checked = stoa_bucket::past::check_versions(&s3).await;
+            checked.map_err(|error| Failure::because(plan.place.name(), &error))?;
+        }
         let mut options = Options { read_only: plan.read_only(), ..self.options(plan.memory_bytes_max()) };
         options.host = crate::owner::hostname()?;
         if let Some((dir, bytes_max)) = plan.cache_dir() {
@@ -48,6 +57,7 @@ impl Objects {
     fn options(&self, memory_bytes_max: u64) -> Options {
         let Self { typed } = self;
         Options {
+            at: typed.at,
             ttl: typed.ttl,
             attributes: match typed.attributes {
                 args::AttributesFrom::Listing => Attributes::Listing,

@@ -88,7 +88,7 @@ impl Plan {
 
     /// Whether changes are refused.
     pub(crate) fn read_only(&self) -> bool {
-        self.words.read_only == Some(true)
+        self.words.read_only == Some(true) || self.objects.as_ref().is_some_and(Objects::are_past)
     }
 
     /// Whether other users see the mount: root mounts for everybody, as with any other file system.

@@ -93,6 +93,7 @@ fn page(answer: &Answer) -> std::result::Result<VersionPage, Failure> {
     let keys = Keys::of(&root);
     let entries = root.children().iter().filter(|child| child.is("Version") || child.is("DeleteMarker"));
     let versions = entries.map(|entry| version(&keys, entry)).collect::<std::result::Result<_, _>>()?;
+    let versions = in_order(versions);
     let next = match root.parsed("IsTruncated")? {
         true => Some(VersionMark {
             key: keys.need(&root, "NextKeyMarker")?,
@@ -101,6 +102,20 @@ fn page(answer: &Answer) -> std::result::Result<VersionPage, Failure> {
         false => None,
     };
     Ok(VersionPage { versions, prefixes: keys.prefixes(&root)?, next })
+}
+
+/// In the order that S3 gives them in, where a server says all versions first and then all delete markers.
+fn in_order(mut versions: Vec<Version>) -> Vec<Version> {
+    let is_marker = |version: &Version| version.kind == VersionKind::DeleteMarker;
+    let apart = versions.iter().skip_while(|version| !is_marker(version)).all(is_marker);
+    if apart || !versions.is_sorted_by(|one, other| one.key <= other.key) {
+        // Stable: of one time, as they came.
+        versions.sort_by(|one, other| {
+            let newest_first = || (other.latest, other.modified).cmp(&(one.latest, one.modified));
+            one.key.cmp(&other.key).then_with(newest_first)
+        });
+    }
+    versions
 }
 
 fn version(keys: &Keys, entry: &Element) -> std::result::Result<Version, Failure> {
@@ -119,4 +134,36 @@ fn version(keys: &Keys, entry: &Element) -> std::result::Result<Version, Failure
         modified: entry.text_of("LastModified").and_then(date),
         kind,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn entry(key: &str, seconds: u64, latest: bool, marker: bool) -> Version {
+        let object = VersionKind::Object { size: 1, etag: None, storage_class: None };
+        let kind = if marker { VersionKind::DeleteMarker } else { object };
+        let modified = Some(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+        Version { key: key.to_owned(), id: seconds.to_string(), latest, modified, kind }
+    }
+
+    fn ids(versions: Vec<Version>) -> Vec<String> {
+        in_order(versions).into_iter().map(|version| format!("{}{}", version.key, version.id)).collect()
+    }
+
+    #[test]
+    fn delete_markers_in_a_list_of_their_own_come_to_their_keys() {
+        let versions = [entry("a", 5, true, false), entry("a", 1, false, false), entry("b", 2, false, false)];
+        let markers = [entry("a", 3, false, true), entry("b", 2, true, true)];
+        assert_eq!(ids([versions.as_slice(), &markers].concat()), ["a5", "a3", "a1", "b2", "b2"]);
+        assert_eq!(in_order([versions.as_slice(), &markers].concat())[3].kind, VersionKind::DeleteMarker);
+    }
+
+    #[test]
+    fn the_order_of_the_server_stays() {
+        // A multipart upload has the time when it was begun.
+        let versions = vec![entry("a", 3, true, true), entry("a", 1, false, false), entry("a", 2, false, false)];
+        assert_eq!(ids(versions), ["a3", "a1", "a2"]);
+    }
 }

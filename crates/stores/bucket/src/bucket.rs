@@ -10,6 +10,7 @@ use crate::reading::Open;
 use crate::recent::Recent;
 use crate::rights::Rights;
 use crate::source::Versions;
+use crate::view::View;
 use crate::{Error, Options, Result};
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -36,7 +37,7 @@ const WRITE_SHARE: u64 = 8;
 /// The objects of a bucket, or of those in it whose keys begin with a prefix, as files. Implements [`stoa_vfs::Vfs`].
 #[derive(Debug)]
 pub struct Bucket {
-    pub(crate) s3: S3Bucket,
+    pub(crate) s3: View,
     pub(crate) cache: Arc<Cache>,
     pub(crate) finder: Finder,
     pub(crate) inodes: Inodes,
@@ -93,7 +94,7 @@ pub struct Status {
 /// # Errors
 /// What a person has to put right. Not that listing is denied: whoever knows a key may still be allowed to read it.
 pub async fn check(s3: &S3Bucket, prefix: &str) -> stoa_objects::Result<()> {
-    match first_below(s3, prefix).await {
+    match first_below(&View::new(s3.clone(), None), prefix).await {
         Err(error @ ObjectsError::Denied { .. }) => {
             tracing::warn!(%error, "listing is denied: names have to be known");
             Ok(())
@@ -118,6 +119,7 @@ impl Bucket {
             bytes_max: options.cache_bytes_max,
             volume: cache_folder(&s3, prefix),
         });
+        let s3 = View::new(s3, options.at);
         let cache = Cache::open(Versions(s3.clone()), cache).map_err(|error| Error::Option(error.to_string()))?;
         let finder = Finder::new(options);
         let root = Directory::new(prefix);
@@ -134,7 +136,7 @@ impl Bucket {
             traffic: Arc::default(),
             spill_dir: options.spill_dir.as_path().into(),
             host: named(&options.host),
-            read_only: options.read_only,
+            read_only: options.read_only || options.at.is_some(),
             s3,
             cache,
             finder,

@@ -4,16 +4,11 @@
 //! it, so that parts can be sent in any order while the file is being written.
 
 use crate::extents::{Extents, Place};
-use crate::parts::PART_BYTES_MIN;
+use crate::parts::{COPY_BYTES_MAX, PART_BYTES_MIN, PARTS_MAX};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// So many parts has an object at most.
-const PARTS_MAX: u32 = 10_000;
-
-/// The longest part that is copied, in bytes: S3 takes no longer ones,
-const COPY_BYTES_MAX: u64 = 5 << 30;
-/// and several shorter ones are copied faster.
+/// The longest part that is copied here, in bytes, if the object is not very long: several shorter ones are copied faster.
 const COPY_BYTES: u64 = 256 << 20;
 
 /// Cells of one length: how many, and how many bytes each has.

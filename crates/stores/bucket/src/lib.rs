@@ -26,6 +26,7 @@ mod naming;
 mod operations;
 mod options;
 mod parts;
+pub mod past;
 mod reading;
 mod recent;
 mod rename;
@@ -33,6 +34,7 @@ mod rights;
 mod source;
 mod spill;
 pub mod tree;
+mod view;
 mod writing;
 
 pub use bucket::{Bucket, Status, check};

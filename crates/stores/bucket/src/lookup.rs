@@ -130,24 +130,37 @@ impl Bucket {
 
     /// The object at a key, and whether there are keys below it, by one listing of what begins with it.
     async fn look(&self, wanted: &Wanted<'_>) -> ObjectsResult<(Option<Listed>, bool)> {
-        let list = List {
+        let mut list = List {
             prefix: wanted.key.clone(),
             delimiter: Some("/".to_owned()),
             keys_max: Some(NEIGHBOURS_MAX),
             ..List::default()
         };
         let below = wanted.below.prefix();
-        let page = self.s3.list(&list).await?;
-        let is_directory = page.prefixes.iter().any(|prefix| prefix == below);
-        let objects = page.objects.iter().map(|object| object.key.as_str());
-        let reached = objects.chain(page.prefixes.iter().map(String::as_str)).any(|key| key >= below);
+        let (mut object, mut is_directory, mut reached) = (None, false, false);
+        loop {
+            let page = self.s3.list(&list).await?;
+            is_directory |= page.prefixes.iter().any(|prefix| prefix == below);
+            let objects = page.objects.iter().map(|object| object.key.as_str());
+            let last = objects.chain(page.prefixes.iter().map(String::as_str)).max();
+            reached |= last.is_some_and(|last| last >= below);
+            let is_passed = last.is_some_and(|last| last > wanted.key.as_str());
+            object = object.or_else(|| page.objects.into_iter().find(|object| object.key == wanted.key));
+            match page.next {
+                // Of versions, a page may have none that is asked for.
+                Some(next) if !is_passed => list.continuation = Some(next),
+                Some(_) => break,
+                None => {
+                    reached = true;
+                    break;
+                }
+            }
+        }
         // Other names come between the two, such as `a.txt` between `a` and `a/`; rarely so many.
-        let is_directory = match page.next.is_some() && !reached {
-            true => first_below(&self.s3, below).await?.is_some(),
-            false => is_directory,
-        };
-        let object = page.objects.into_iter().find(|object| object.key == wanted.key);
-        Ok((object.filter(|object| is_file(wanted, object.size)), is_directory))
+        if !reached {
+            is_directory = first_below(&self.s3, below).await?.is_some();
+        }
+        Ok((object.filter(|object: &Listed| is_file(wanted, object.size)), is_directory))
     }
 
     /// An object at a key, for who may not list.

@@ -1,7 +1,7 @@
 //! What a person can choose about a mounted bucket.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// Where the attributes of files come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,6 +19,8 @@ pub enum Attributes {
 pub struct Options {
     /// Refuse every change.
     pub read_only: bool,
+    /// Show what was there at this time, by the server's clock, of a bucket that keeps versions. That can't be changed.
+    pub at: Option<SystemTime>,
     /// How long what was heard of names, attributes and listings is believed. With zero, nothing is.
     pub ttl: Duration,
     /// Where attributes come from.
@@ -53,6 +55,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             read_only: false,
+            at: None,
             ttl: Duration::from_secs(60),
             attributes: Attributes::Listing,
             uid: 0,

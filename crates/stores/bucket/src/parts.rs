@@ -14,6 +14,12 @@ use tokio::task::JoinSet;
 /// The shortest part that is not the last, in bytes.
 pub(crate) const PART_BYTES_MIN: u64 = 5 << 20;
 
+/// The longest object, or part of one, that is copied in one request, in bytes.
+pub(crate) const COPY_BYTES_MAX: u64 = 5 << 30;
+
+/// So many parts has an object at most.
+pub(crate) const PARTS_MAX: u32 = 10_000;
+
 /// So many parts of one object are on their way at once,
 const SENT_AT_ONCE: usize = 4;
 /// and so many, if the server copies them.
@@ -68,9 +74,39 @@ pub(crate) struct Parts {
 impl Parts {
     /// Begins an upload.
     pub(crate) async fn begin(s3: &S3Bucket, key: &str, headers: &Headers, traffic: &Arc<Traffic>) -> Result<Self> {
-        let upload = s3.create_upload(key, headers).await?;
+        Ok(Self::of(s3, s3.create_upload(key, headers).await?, traffic))
+    }
+
+    /// Those of an upload that was begun just now.
+    pub(crate) fn of(s3: &S3Bucket, upload: Upload, traffic: &Arc<Traffic>) -> Self {
         let traffic = Arc::clone(traffic);
-        Ok(Self { s3: s3.clone(), traffic, upload, under_way: JoinSet::new(), arrived: BTreeMap::new() })
+        Self { s3: s3.clone(), traffic, upload, under_way: JoinSet::new(), arrived: BTreeMap::new() }
+    }
+
+    /// Has the server copy all of an object of `size` bytes, at least one, and `bytes_max` at once. A failure leaves no upload.
+    ///
+    /// # Errors
+    /// As [`Parts::send`] and [`Parts::complete`].
+    pub(crate) async fn copy_all(
+        mut self,
+        source: &Source,
+        size: u64,
+        bytes_max: u64,
+        condition: &Condition,
+    ) -> Result<Written> {
+        let copied = async {
+            let mut numbers = Vec::new();
+            for (number, range) in (1..).zip(copied_ranges(size, bytes_max)) {
+                self.copy(number, source, range).await?;
+                numbers.push(number);
+            }
+            self.complete(&numbers, condition).await
+        };
+        let copied = copied.await;
+        if copied.is_err() {
+            self.abort().await;
+        }
+        copied
     }
 
     /// Sends a part, waiting while enough of them are on their way. The memory it takes is given back when it has arrived. One of
@@ -159,5 +195,30 @@ impl Parts {
             self.arrive().await?;
         }
         Ok(())
+    }
+}
+
+/// The parts of `size` bytes: more than one at once makes it faster, so they are shorter than the longest that can be copied.
+fn copied_ranges(size: u64, bytes_max: u64) -> impl Iterator<Item = Range<u64>> {
+    let wanted = (bytes_max / 10).max(PART_BYTES_MIN).max(size.div_ceil(u64::from(PARTS_MAX)));
+    // All of nearly the same length, so that none is too short.
+    let count = (size / wanted).max(1);
+    let at = move |number: u64| size / count * number + (size % count) * number / count;
+    (0..count).map(move |number| at(number)..at(number + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_within_what_a_server_takes() {
+        for size in [5 << 30, (5 << 30) + 1, 100 << 30, 5 << 40] {
+            let ranges: Vec<_> = copied_ranges(size, 5 << 30).collect();
+            assert!(ranges.len() <= 10_000, "{size}: {} parts", ranges.len());
+            assert!(ranges.iter().all(|it| (PART_BYTES_MIN..=5 << 30).contains(&(it.end - it.start))), "{size}");
+            assert_eq!((ranges.first().unwrap().start, ranges.last().unwrap().end), (0, size));
+            assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start), "{size}");
+        }
     }
 }

@@ -10,16 +10,17 @@ use std::ops::Range;
 use std::sync::Arc;
 use stoa_cache::{Decode, Error, Object, Piece, Result, Source};
 use stoa_objects::Error as ObjectsError;
-use stoa_objects::s3::{Read, S3Bucket};
+use stoa_objects::s3::Read;
 
 use crate::found::Version;
+use crate::view::View;
 
 /// Objects are cached in pieces of this length, in bytes: what a small read fetches.
 pub(crate) const PIECE_BYTES: u32 = 128 << 10;
 
 /// The objects of a bucket, of one content each.
 #[derive(Debug)]
-pub(crate) struct Versions(pub(crate) S3Bucket);
+pub(crate) struct Versions(pub(crate) View);
 
 #[async_trait]
 impl Source for Versions {

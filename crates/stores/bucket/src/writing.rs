@@ -6,6 +6,7 @@ use crate::draft::{Draft, OBJECT_BYTES_MAX, Sink};
 use crate::error::told;
 use crate::found::{Target, Version};
 use crate::inodes::Node;
+use crate::parts::COPY_BYTES_MAX;
 use crate::reading::Open;
 use bytes::Bytes;
 use std::ops::Range;
@@ -13,9 +14,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stoa_objects::s3::{Condition, CopyHeaders, Source};
 use stoa_vfs::{Allocate, Error, OpenFlags, Result, SetAttr, SetTime};
-
-/// The longest object that is copied in one request, in bytes.
-const COPY_BYTES_MAX: u64 = 5 << 30;
 
 impl Bucket {
     /// # Errors

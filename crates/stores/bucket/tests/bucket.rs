@@ -21,6 +21,8 @@ mod listings;
 mod lookups;
 #[path = "bucket/names.rs"]
 mod names;
+#[path = "bucket/past.rs"]
+mod past;
 #[path = "bucket/reads.rs"]
 mod reads;
 #[path = "bucket/removes.rs"]

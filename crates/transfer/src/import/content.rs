@@ -20,6 +20,9 @@ use tokio::sync::SemaphorePermit;
 /// Links lead no further than this, in bytes (`PATH_MAX`).
 const LINK_BYTES_MAX: u64 = 4096;
 
+/// The longest object without a tag, in bytes.
+const UNTAGGED_BYTES_MAX: u64 = 64 << 20;
+
 /// A piece of an object. It has its place until it is written: so many are in memory at once, and no more. Those of one file get
 /// their places in the order in which they are written, so the one that is next never waits for those after it.
 struct Piece<'s> {
@@ -83,8 +86,12 @@ impl Import {
         listed: &Listed,
         again: bool,
     ) -> Result<Option<Fetched>> {
-        // Without a tag, two answers might be of two contents.
+        // Without a tag, two answers might be of two contents; and one answer has to fit into memory.
         let step = if listed.etag.is_some() { PIECE_BYTES } else { listed.size.max(1) };
+        if step > UNTAGGED_BYTES_MAX {
+            let text = "the server gives no ETag of it, and it is too long to be read with one request (64 MiB)";
+            return Err(Error::Refused(text.to_owned()));
+        }
         let starts = (0..listed.size.max(1)).step_by(usize::try_from(step).unwrap_or(usize::MAX));
         let pieces = starts.map(|start| self.piece(listed, start..(start + step).min(listed.size)));
         let mut pieces = stream::iter(pieces).buffered(self.options.parallel.max(1));

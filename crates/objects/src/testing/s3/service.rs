@@ -128,6 +128,17 @@ impl S3 for Service {
         })))
     }
 
+    async fn get_bucket_versioning(
+        &self,
+        req: S3Request<GetBucketVersioningInput>,
+    ) -> S3Result<S3Response<GetBucketVersioningOutput>> {
+        self.with(&req.input.bucket, |bucket| {
+            let enabled = || BucketVersioningStatus::from_static(BucketVersioningStatus::ENABLED);
+            let status = bucket.versions.as_ref().map(|_| enabled());
+            Ok(S3Response::new(GetBucketVersioningOutput { status, ..Default::default() }))
+        })
+    }
+
     async fn head_bucket(&self, req: S3Request<HeadBucketInput>) -> S3Result<S3Response<HeadBucketOutput>> {
         self.with(&req.input.bucket, |_| Ok(S3Response::new(HeadBucketOutput::default())))
     }

@@ -4,7 +4,7 @@ use super::{Draft, Replaced, Sink, kept};
 use crate::error::{told, told_of_read};
 use crate::extents::{Extents, Place};
 use crate::found::Version;
-use crate::parts::Parts;
+use crate::parts::{COPY_BYTES_MAX, Parts};
 use crate::source::{Raw, cached, pieces};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
@@ -22,9 +22,6 @@ const ATTEMPTS_MAX: u32 = 5;
 
 /// So many pieces that are not cached are asked for before the rest is taken to be gone.
 const MISSES_MAX: u32 = 64;
-
-/// What of a part that is copied is copied at once, in bytes.
-const COPY_BYTES: u64 = 256 << 20;
 
 impl Draft {
     /// Keeps what was written under a name of its own, and says in the log which.
@@ -175,21 +172,8 @@ async fn copy(sink: &Sink<'_>, from: &str, info: &ObjectInfo, to: &str, conditio
         return sink.s3.put(to, Bytes::new().into(), &info.headers, condition).await.map_err(told);
     }
     let source = Source { key: from.to_owned(), version: info.version.clone(), if_match: info.etag.clone() };
-    let mut parts = Parts::begin(sink.s3, to, &info.headers, sink.traffic).await.map_err(told)?;
-    let copied = async {
-        let step = (info.size / 1000).max(COPY_BYTES);
-        let mut numbers = Vec::new();
-        for (number, at) in (1..).zip((0..info.size).step_by(usize::try_from(step).unwrap_or(usize::MAX))) {
-            parts.copy(number, &source, at..info.size.min(at + step)).await?;
-            numbers.push(number);
-        }
-        parts.complete(&numbers, condition).await
-    };
-    let copied = copied.await;
-    if copied.is_err() {
-        parts.abort().await;
-    }
-    copied.map_err(told)
+    let parts = Parts::begin(sink.s3, to, &info.headers, sink.traffic).await.map_err(told)?;
+    parts.copy_all(&source, info.size, COPY_BYTES_MAX, condition).await.map_err(told)
 }
 
 fn within(piece: Bytes, skip: u64, range: &Range<u64>) -> Bytes {

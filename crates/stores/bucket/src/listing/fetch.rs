@@ -9,10 +9,11 @@ use crate::error::told;
 use crate::found::Found;
 use crate::moves::shows;
 use crate::rename::is_journal;
+use crate::view::View;
 use futures::{StreamExt, TryStreamExt, stream};
 use std::sync::Arc;
 use std::time::Duration;
-use stoa_objects::s3::{List, Listed, Page as KeyPage, S3Bucket};
+use stoa_objects::s3::{List, Listed, Page as KeyPage};
 use stoa_objects::{Error as ObjectsError, Result as ObjectsResult};
 use stoa_vfs::{Error, Name, Result};
 
@@ -160,7 +161,7 @@ fn start_after(directory: &Directory, after: &str) -> Option<String> {
 }
 
 /// The first object whose key begins with `prefix`.
-pub(crate) async fn first_below(s3: &S3Bucket, prefix: &str) -> ObjectsResult<Option<Listed>> {
+pub(crate) async fn first_below(s3: &View, prefix: &str) -> ObjectsResult<Option<Listed>> {
     let mut list = List { prefix: prefix.to_owned(), keys_max: Some(1), ..List::default() };
     loop {
         let page = s3.list(&list).await?;
