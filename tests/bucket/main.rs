@@ -1,6 +1,7 @@
 //! Objects as files, through real mounts: `stoa mount --objects`.
 
 mod attributes;
+mod headers;
 mod interop;
 mod listings;
 mod messages;

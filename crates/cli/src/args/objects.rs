@@ -1,9 +1,10 @@
 //! The flags about objects as files.
 
-use super::value::{mode, ttl};
+use super::value::{encryption, mode, ttl};
 use clap::builder::FalseyValueParser;
 use clap::{Args, ValueEnum};
 use std::time::Duration;
+use stoa_objects::s3::Encryption;
 
 /// How the objects of a bucket are mounted as they are.
 #[derive(Debug, Clone, Args)]
@@ -32,6 +33,12 @@ pub(crate) struct Objects {
     /// Permissions of directories that say none, in octal
     #[arg(long, value_name = "MODE", default_value = "0755", value_parser = mode, requires = "objects")]
     pub(crate) dir_mode: u32,
+    /// How new objects are stored, as S3 calls it: STANDARD_IA, INTELLIGENT_TIERING, ... [default: as the bucket says]
+    #[arg(long, value_name = "CLASS", requires = "objects")]
+    pub(crate) storage_class: Option<String>,
+    /// How the server encrypts new objects: s3, kms, or kms:KEY with a key of the key service [default: as the bucket says]
+    #[arg(long, value_name = "HOW", value_parser = encryption, requires = "objects")]
+    pub(crate) sse: Option<Encryption>,
     /// Say in each request that you pay for it, as some public buckets demand
     #[arg(long, value_parser = FalseyValueParser::new(), requires = "objects")]
     pub(crate) requester_pays: bool,

@@ -52,11 +52,11 @@ pub(crate) struct Sink<'b> {
 }
 
 impl Draft {
-    /// Of a file that is not in the store yet.
-    pub(crate) fn new(key: Arc<str>) -> Self {
+    /// Of a file that is not in the store yet, and will carry `headers`.
+    pub(crate) fn new(key: Arc<str>, headers: Headers) -> Self {
         Self {
             key,
-            headers: Headers::default(),
+            headers,
             replaces: None,
             kept: 0,
             buffer: BytesMut::new(),
@@ -74,8 +74,8 @@ impl Draft {
     pub(crate) fn of(version: &Version, mut headers: Headers) -> Self {
         // It was the time of the content that goes.
         headers.metadata.remove("mtime");
-        let draft = Self::new(Arc::clone(&version.key));
-        Self { headers, replaces: version.etag.clone(), kept: version.size, dirty: false, ..draft }
+        let draft = Self::new(Arc::clone(&version.key), headers);
+        Self { replaces: version.etag.clone(), kept: version.size, dirty: false, ..draft }
     }
 
     /// Its length as programs see it.

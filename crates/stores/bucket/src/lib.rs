@@ -9,7 +9,9 @@
 //!
 //! **Numbers are hashes** of what an inode is of, so nothing has to be remembered of those that the kernel has forgotten.
 
+mod attributes;
 mod bucket;
+mod content_type;
 mod directory;
 mod draft;
 mod error;
@@ -28,6 +30,7 @@ mod reading;
 mod recent;
 mod rename;
 mod source;
+mod symlink;
 mod writing;
 
 pub use bucket::{Bucket, Status, check};
