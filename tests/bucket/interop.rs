@@ -134,7 +134,8 @@ fn what_is_written_here_is_the_same_for_s3fs() -> Result<()> {
         |_| Ok(()),
         |place, _| {
             let script = "mkdir d; echo one > d/plain; echo two > script; chmod 750 script; chown 1234:567 script
-            touch -d @1609459200 d/plain; cp d/plain copy; echo more >> copy; : > empty; head -c 20000000 /dev/urandom > large";
+            touch -d @1609459200 d/plain; cp d/plain copy; echo more >> copy; : > empty; head -c 20000000 /dev/urandom > large
+            ln -s d/plain link; mkdir e; chmod 710 e; chown 12:34 e; touch -d @1500000000 e; umask 077; echo x > private; mkdir own; mv link moved";
             shell(script, place.dir(), LIMIT)?;
             let dir = place.scratch().join("s3fs");
             std::fs::create_dir(&dir)?;
@@ -144,6 +145,17 @@ fn what_is_written_here_is_the_same_for_s3fs() -> Result<()> {
                 let (here, there) = (std::fs::metadata(place.path(path))?, std::fs::metadata(dir.join(path))?);
                 ensure!((here.size(), here.mtime()) == (there.size(), there.mtime()), "{path}: {here:?} and {there:?}");
             }
+            ensure!(std::fs::read_link(dir.join("moved"))?.as_os_str() == "d/plain", "the link");
+            for (path, mode) in [("private", 0o100_600), ("own", 0o040_700), ("e", 0o040_710)] {
+                let (here, there) = (std::fs::metadata(place.path(path))?, std::fs::metadata(dir.join(path))?);
+                ensure!(
+                    (here.mode(), here.uid(), here.gid()) == (there.mode(), there.uid(), there.gid()),
+                    "{path}: {there:?}"
+                );
+                ensure!(here.mode() == mode, "{path}: {here:?}");
+            }
+            let e = std::fs::metadata(dir.join("e"))?;
+            ensure!((e.uid(), e.gid(), e.mtime()) == (12, 34, 1_500_000_000), "{e:?}");
             let script = std::fs::metadata(dir.join("script"))?;
             ensure!((script.mode() & 0o777, script.uid(), script.gid()) == (0o750, 1234, 567), "{script:?}");
             drop(s3fs);

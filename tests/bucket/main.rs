@@ -2,6 +2,7 @@
 
 mod attributes;
 mod edits;
+mod headers;
 mod interop;
 mod listings;
 mod messages;

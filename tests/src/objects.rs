@@ -123,6 +123,14 @@ impl Objects {
         Ok(self.runtime.block_on(self.s3.list_uploads(&self.prefix, None))?.uploads.len())
     }
 
+    /// What an object carries beside its bytes.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn headers(&self, key: &str) -> Result<Headers> {
+        Ok(self.runtime.block_on(self.s3.head(&format!("{}{key}", self.prefix), None))?.headers)
+    }
+
     /// Removes an object.
     ///
     /// # Errors

@@ -1,10 +1,11 @@
 //! The flags about objects as files.
 
 use super::moment::moment;
-use super::value::{mode, ttl};
+use super::value::{encryption, mode, ttl};
 use clap::builder::FalseyValueParser;
 use clap::{Args, ValueEnum};
 use std::time::{Duration, SystemTime};
+use stoa_objects::s3::Encryption;
 
 /// How the objects of a bucket are mounted as they are.
 #[derive(Debug, Clone, Args)]
@@ -37,6 +38,12 @@ pub(crate) struct Objects {
     /// 2026-11-20T12:00:30+01:00, 2026-11-20. It is the server's clock that counts
     #[arg(long, value_name = "TIME", value_parser = moment, requires = "objects")]
     pub(crate) at: Option<SystemTime>,
+    /// How new objects are stored, as S3 calls it: STANDARD_IA, INTELLIGENT_TIERING, ... [default: as the bucket says]
+    #[arg(long, value_name = "CLASS", requires = "objects")]
+    pub(crate) storage_class: Option<String>,
+    /// How the server encrypts new objects: s3, kms, or kms:KEY with a key of the key service [default: as the bucket says]
+    #[arg(long, value_name = "HOW", value_parser = encryption, requires = "objects")]
+    pub(crate) sse: Option<Encryption>,
     /// Say in each request that you pay for it, as some public buckets demand
     #[arg(long, value_parser = FalseyValueParser::new(), requires = "objects")]
     pub(crate) requester_pays: bool,

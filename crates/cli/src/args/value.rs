@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
+use stoa_objects::s3::Encryption;
 
 /// Reads a size as coreutils do: `4096`, `512M` and `512MiB` (powers of 1024), `512MB` (powers of 1000), `1.5G`.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
@@ -78,6 +79,18 @@ fn time(text: &str) -> Result<Duration, String> {
 pub(crate) fn mode(text: &str) -> Result<u32, String> {
     let bits = u32::from_str_radix(text, 8).ok().filter(|bits| *bits <= 0o777 && !text.starts_with('+'));
     bits.ok_or_else(|| format!("'{text}' is no mode; write for instance 0644"))
+}
+
+/// Reads how the server is to encrypt: `s3`, `kms`, `kms:KEY`.
+pub(crate) fn encryption(text: &str) -> Result<Encryption, String> {
+    let of =
+        |algorithm: &str, key: Option<&str>| Encryption { algorithm: algorithm.into(), key: key.map(str::to_owned) };
+    match text.split_once(':') {
+        None if text == "s3" => Ok(of("AES256", None)),
+        None if text == "kms" => Ok(of("aws:kms", None)),
+        Some(("kms", key)) if !key.is_empty() => Ok(of("aws:kms", Some(key))),
+        _ => Err(format!("'{text}' is no way to encrypt; write s3, kms or kms:KEY")),
+    }
 }
 
 /// Where to log, or how much.

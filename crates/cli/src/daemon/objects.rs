@@ -7,6 +7,7 @@ use crate::failure::{Failure, Outcome};
 use crate::store::Place;
 use std::sync::Arc;
 use stoa_bucket::{Attributes, Bucket, Options};
+use stoa_objects::s3::Storage;
 
 /// How objects are to be shown as files.
 #[derive(Debug, Clone)]
@@ -67,6 +68,7 @@ impl Objects {
             gid: typed.gid.unwrap_or_else(control::gid),
             file_mode: typed.file_mode,
             dir_mode: typed.dir_mode,
+            storage: Storage { class: typed.storage_class.clone(), encryption: typed.sse.clone() },
             memory_bytes_max,
             ..Options::default()
         }

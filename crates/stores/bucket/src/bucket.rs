@@ -22,7 +22,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use stoa_cache::{Budget, Cache, DiskOptions, Usage};
 use stoa_objects::Error as ObjectsError;
-use stoa_objects::s3::S3Bucket;
+use stoa_objects::s3::{S3Bucket, Storage};
 use stoa_vfs::Handles;
 
 /// Shares of the memory ceiling: a half for data, as objects are larger than names;
@@ -62,6 +62,8 @@ pub struct Bucket {
     pub(crate) ttl: Duration,
     pub(crate) page_keys_max: Option<u16>,
     pub(crate) moves: Moves,
+    /// How new objects are stored.
+    pub(crate) storage: Storage,
     pub(crate) copy_bytes_max: u64,
     pub(crate) rename_lease: Duration,
     root: Directory,
@@ -143,6 +145,7 @@ impl Bucket {
             ttl,
             page_keys_max: options.page_keys_max,
             moves: Moves::default(),
+            storage: options.storage.clone(),
             copy_bytes_max: options.copy_bytes_max,
             rename_lease: options.rename_lease,
             root,

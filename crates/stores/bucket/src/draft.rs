@@ -89,11 +89,11 @@ pub(crate) struct Sink<'b> {
 }
 
 impl Draft {
-    /// Of a file that is not in the store yet.
-    pub(crate) fn new(key: Arc<str>) -> Self {
+    /// Of a file that is not in the store yet, and will carry `headers`.
+    pub(crate) fn new(key: Arc<str>, headers: Headers) -> Self {
         Self {
             key,
-            headers: Headers::default(),
+            headers,
             replaces: None,
             extents: Extents::default(),
             held: None,
@@ -119,18 +119,13 @@ impl Draft {
         let etag = version.etag.clone();
         let key = Arc::clone(&version.key);
         let replaces = etag.map(|etag| Replaced { key, etag, version: kept(info.version), size: version.size });
-        let draft = Self::new(Arc::clone(&version.key));
-        Self { headers, replaces, extents: Extents::kept(version.size), dirty: false, ..draft }
+        let draft = Self::new(Arc::clone(&version.key), headers);
+        Self { replaces, extents: Extents::kept(version.size), dirty: false, ..draft }
     }
 
     /// The key of its object.
     pub(crate) fn key(&self) -> &str {
         &self.key
-    }
-
-    /// What the new object carries.
-    pub(crate) fn headers(&self) -> &Headers {
-        &self.headers
     }
 
     /// Its length as programs see it.
@@ -168,6 +163,11 @@ impl Draft {
     /// Changes what the new object will carry.
     pub(crate) fn carry(&mut self, set: &SetAttr) {
         metadata::write(set, &mut self.headers.metadata);
+    }
+
+    /// What the new object will carry.
+    pub(crate) fn headers(&self) -> &Headers {
+        &self.headers
     }
 
     /// The object has got other headers, and with them maybe another tag.

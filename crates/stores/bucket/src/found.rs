@@ -146,10 +146,11 @@ impl Finder {
         self.object(version, info.modified, &says)
     }
 
-    /// A file that is made here, the `draft`th.
-    pub(crate) fn made(&self, key: String, draft: u64) -> Found {
+    /// A file that is made here, the `draft`th; `set` says how it is to look, if anything is kept of that.
+    pub(crate) fn made(&self, key: String, draft: u64, set: &SetAttr) -> Found {
         let version = Version { key: key.into(), etag: None, size: 0, draft };
-        self.object(version, Some(SystemTime::now()), &Metadata::default())
+        let found = self.object(version, Some(SystemTime::now()), &Metadata::default());
+        Found { looks: found.looks.changed(set), ..found }
     }
 
     fn object(&self, version: Version, written: Option<SystemTime>, says: &Metadata) -> Found {

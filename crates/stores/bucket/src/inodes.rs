@@ -94,7 +94,7 @@ impl Node {
 
     /// It was written: it has another length, since now.
     pub(crate) fn resized(&self, size: u64) {
-        let looks = self.looks.lock().resized(size);
+        let looks = self.found().looks.resized(size);
         *self.written.lock() = Some(looks);
     }
 
@@ -123,7 +123,8 @@ impl Node {
     }
 
     pub(crate) fn attr(&self) -> Attr {
-        self.found().looks.attr(self.ino)
+        let attr = self.found().looks.attr(self.ino);
+        Attr { nlink: if self.is_stale() { 0 } else { attr.nlink }, ..attr }
     }
 
     /// Whether the store no longer has it, as a read found out.

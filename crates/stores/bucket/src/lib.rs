@@ -9,7 +9,9 @@
 //!
 //! **Numbers are hashes** of what an inode is of, so nothing has to be remembered of those that the kernel has forgotten.
 
+mod attributes;
 mod bucket;
+mod content_type;
 mod directory;
 mod draft;
 mod error;
@@ -33,6 +35,7 @@ mod rename;
 mod rights;
 mod source;
 mod spill;
+mod symlink;
 pub mod tree;
 mod view;
 mod writing;

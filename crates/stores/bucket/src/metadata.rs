@@ -36,12 +36,17 @@ impl Metadata {
 
 /// Writes what `set` says of a regular file, as s3fs does.
 pub(crate) fn write(set: &SetAttr, user: &mut BTreeMap<String, String>) {
+    write_of(Kind::Regular, set, user);
+}
+
+/// Writes what `set` says of a file of this kind.
+pub(crate) fn write_of(kind: Kind, set: &SetAttr, user: &mut BTreeMap<String, String>) {
     let mut put = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             user.insert(name.to_owned(), value);
         }
     };
-    put("mode", set.mode.map(|mode| (Kind::Regular.mode_bits() | (mode & PERMISSIONS)).to_string()));
+    put("mode", set.mode.map(|mode| (kind.mode_bits() | (mode & PERMISSIONS)).to_string()));
     put("uid", set.uid.map(|uid| uid.to_string()));
     put("gid", set.gid.map(|gid| gid.to_string()));
     match set.mtime {

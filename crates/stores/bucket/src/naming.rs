@@ -8,12 +8,13 @@ use crate::escape::{self, Role};
 use crate::found::{Found, Target};
 use crate::inodes::Node;
 use crate::listing::{Page, first_below};
+use crate::metadata;
 use crate::rename::is_journal;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stoa_objects::Error as ObjectsError;
 use stoa_objects::s3::{Condition, Headers, List};
-use stoa_vfs::{Entry, Error, Name, Node as Kind, Result};
+use stoa_vfs::{Caller, Entry, Error, Make, Name, Node as Kind, Result, SetAttr};
 use tokio::time::Instant;
 
 /// The content type of markers, as s3fs and consoles write them.
@@ -21,7 +22,14 @@ const DIRECTORY: &str = "application/x-directory";
 
 impl Bucket {
     /// Makes a file, which is in the store when it was written and closed; or a directory, which is there at once.
-    pub(crate) async fn make_in(&self, node: &Node, directory: &Directory, name: &Name, kind: &Kind) -> Result<Entry> {
+    pub(crate) async fn make_in(
+        &self,
+        caller: Caller,
+        node: &Node,
+        directory: &Directory,
+        name: &Name,
+        make: &Make,
+    ) -> Result<Entry> {
         let component = component(directory, name)?;
         if node.is_stale() {
             return Err(Error::NotFound);
@@ -31,35 +39,28 @@ impl Bucket {
             Err(Error::NotFound) => {}
             Err(error) => return Err(error),
         }
-        match kind {
+        let set = self.first_attributes(caller, node, make);
+        match &make.node {
             Kind::Regular => {
                 let key = directory.key(&component);
-                self.check_rights(&key, &Headers::default()).await?;
-                self.make_file(key)
+                let headers = self.headers_of_file(&key);
+                self.check_rights(&key, &headers).await?;
+                self.make_file(key, headers, &set)
             }
             Kind::Directory => {
-                let below = directory.below(&component);
-                match self.mark(&below).await {
-                    Err(ObjectsError::Conflict { .. }) => return Err(Error::Exists),
-                    marked => marked.map_err(told)?,
-                }
-                self.rights.granted(&below.key(""));
-                self.changed(below.prefix());
-                let found = self.finder.directory(below, None);
-                self.inodes.is_there(&found.target);
-                self.recent.keep(directory, name, Some(&found), Instant::now());
-                let entry = self.inodes.hand_out(&found);
-                if let Some(node) = self.inodes.find(&found.target) {
-                    node.listing.is_new(&self.pages);
-                }
+                let entry = self.make_directory(directory.below(&component), &set).await?;
+                let made = self.inodes.get(entry.attr.ino)?;
+                self.recent.keep(directory, name, Some(&made.found()), Instant::now());
+                made.listing.is_new(&self.pages);
                 Ok(entry)
             }
-            Kind::Symlink(_) | Kind::Special { .. } => Err(Error::Unsupported("links and devices as objects")),
+            Kind::Symlink(target) => self.make_link(&directory.key(&component), target, set).await,
+            Kind::Special { .. } => Err(Error::Unsupported("devices, FIFOs and sockets as objects")),
         }
     }
 
-    fn make_file(&self, key: String) -> Result<Entry> {
-        let made = self.finder.made(key.clone(), self.made.fetch_add(1, Ordering::Relaxed));
+    fn make_file(&self, key: String, headers: Headers, set: &SetAttr) -> Result<Entry> {
+        let made = self.finder.made(key.clone(), self.made.fetch_add(1, Ordering::Relaxed), set);
         let key: Arc<str> = key.into();
         // Of several who make it at once, one does.
         let mut drafts = self.drafts.lock();
@@ -70,7 +71,7 @@ impl Bucket {
         let node = self.inodes.get(entry.attr.ino)?;
         // It was made just now: nobody else has it.
         if let Ok(mut draft) = node.draft.try_lock() {
-            *draft = Some(Draft::new(Arc::clone(&key)));
+            draft.insert(Draft::new(Arc::clone(&key), headers)).carry(set);
         }
         // A reference of our own: the kernel may forget what nobody opened (mknod(2)), and it still has to get into the store.
         self.inodes.again(entry.attr.ino)?;
@@ -78,6 +79,20 @@ impl Bucket {
             self.inodes.forget(stale.ino, 1);
         }
         Ok(entry)
+    }
+
+    async fn make_directory(&self, below: Directory, set: &SetAttr) -> Result<Entry> {
+        match self.mark(&below, set).await {
+            Err(ObjectsError::Conflict { .. }) => return Err(Error::Exists),
+            marked => drop(marked.map_err(told)?),
+        }
+        self.rights.granted(&below.key(""));
+        self.changed(below.prefix());
+        self.inodes.is_there(&Target::Directory(below.clone()));
+        let entry = self.inodes.hand_out(&self.finder.directory(below, None));
+        let node = self.inodes.get(entry.attr.ino)?;
+        node.changed(set);
+        Ok(Entry { attr: node.attr() })
     }
 
     /// A file of this name that was made here and is not in the store yet.
@@ -100,8 +115,9 @@ impl Bucket {
     }
 
     /// Writes the marker of a directory, if there is none.
-    async fn mark(&self, directory: &Directory) -> stoa_objects::Result<()> {
-        let headers = Headers { content_type: Some(DIRECTORY.to_owned()), ..Headers::default() };
+    pub(crate) async fn mark(&self, directory: &Directory, set: &SetAttr) -> stoa_objects::Result<()> {
+        let mut headers = self.headers(Some(DIRECTORY.to_owned()));
+        metadata::write_of(stoa_vfs::Kind::Directory, set, &mut headers.metadata);
         let none = bytes::Bytes::new();
         self.s3.put(directory.prefix(), none.into(), &headers, &Condition::IfAbsent).await.map(drop)
     }
@@ -155,7 +171,7 @@ impl Bucket {
             return Ok(());
         }
         match first_below(&self.s3, directory.prefix()).await {
-            Ok(None) => match self.mark(directory).await {
+            Ok(None) => match self.mark(directory, &SetAttr::default()).await {
                 // Somebody else has made it.
                 Err(ObjectsError::Conflict { .. }) => Ok(()),
                 marked => marked.map_err(told),

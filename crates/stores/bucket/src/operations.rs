@@ -71,7 +71,10 @@ impl Vfs for Bucket {
         self.check_writable()?;
         let _changing = self.begin(Work::Change, &[(ino, None)]).await?;
         let node = self.inodes.get(ino)?;
-        self.change(&node, set).await?;
+        match node.target() {
+            Target::Directory(directory) => self.change_directory(&node, &directory, set).await?,
+            Target::Object(_) => self.change(&node, set).await?,
+        }
         Ok(node.attr())
     }
 
@@ -79,11 +82,11 @@ impl Vfs for Bucket {
         self.read_link(ino).await
     }
 
-    async fn make(&self, _: Caller, parent: Ino, name: &Name, make: &Make) -> Result<Entry> {
+    async fn make(&self, caller: Caller, parent: Ino, name: &Name, make: &Make) -> Result<Entry> {
         self.check_writable()?;
         let _changing = self.begin(Work::Change, &[(parent, Some(name))]).await?;
         let (node, directory) = self.directory(parent)?;
-        self.make_in(&node, &directory, name, &make.node).await
+        self.make_in(caller, &node, &directory, name, make).await
     }
 
     async fn make_unnamed(&self, _: Caller, _: Ino, _: &Make) -> Result<Entry> {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
+use stoa_objects::s3::Storage;
 
 /// Where the attributes of files come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -35,6 +36,8 @@ pub struct Options {
     pub dir_mode: u32,
     /// How many keys to list at once at most; servers give no more than 1,000.
     pub page_keys_max: Option<u16>,
+    /// How new objects are stored; those that are there stay as they are.
+    pub storage: Storage,
     /// The longest object that one request copies inside the store, in bytes; S3 takes 5 GiB. Longer ones are copied in parts.
     pub copy_bytes_max: u64,
     /// For so long nothing is heard of a rename of a directory by another machine before it counts as left.
@@ -63,6 +66,7 @@ impl Default for Options {
             file_mode: 0o644,
             dir_mode: 0o755,
             page_keys_max: None,
+            storage: Storage::default(),
             copy_bytes_max: 5 << 30,
             rename_lease: Duration::from_secs(120),
             memory_bytes_max: 1 << 30,

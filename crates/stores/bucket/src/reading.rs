@@ -15,7 +15,7 @@ use stoa_objects::s3::Read;
 use stoa_vfs::{Error, Ino, Kind, OpenFlags, Result};
 
 /// The longest target of a symbolic link, in bytes (`PATH_MAX` without its NUL).
-const TARGET_BYTES_MAX: u64 = 4095;
+pub(crate) const TARGET_BYTES_MAX: u64 = 4095;
 
 /// An open file: one content of one object.
 #[derive(Debug)]

@@ -237,9 +237,6 @@ impl Bucket {
         if set.atime.is_some() && set.mtime.is_none() {
             return Err(Error::Unsupported("times of access of objects"));
         }
-        if matches!(node.target(), Target::Directory(_)) && (says || set.mtime.is_some()) {
-            return Err(Error::Unsupported("changing attributes of directories of objects"));
-        }
         let mut draft = node.draft.lock().await;
         draft.as_ref().map_or(Ok(()), Draft::check)?;
         if let Some(size) = set.size.filter(|size| *size != attr.size) {

@@ -64,3 +64,12 @@ fn modes_are_octal() {
         assert!(mode(wrong).is_err(), "{wrong}");
     }
 }
+
+#[test]
+fn encryption_is_the_servers() {
+    let of = |text| encryption(text).map(|it| (it.algorithm, it.key)).ok();
+    assert_eq!(of("s3"), Some(("AES256".to_owned(), None)));
+    assert_eq!(of("kms"), Some(("aws:kms".to_owned(), None)));
+    assert_eq!(of("kms:arn:aws:kms:x:1:key/2"), Some(("aws:kms".to_owned(), Some("arn:aws:kms:x:1:key/2".to_owned()))));
+    assert!(["", "kms:", "c", "s3:x", "AES256"].iter().all(|text| of(text).is_none()));
+}

@@ -208,6 +208,9 @@ impl Bucket {
             (node, target)
         });
         let moves: Vec<_> = stream::iter(moves).buffer_unordered(HEADS_AT_ONCE).collect().await;
+        if let Some(replaced) = self.inodes.find(&Target::Directory(tree.to.clone())) {
+            replaced.went_stale();
+        }
         for (node, target) in moves {
             let Some(target) = target else {
                 node.went_stale();

@@ -24,31 +24,23 @@ impl Bucket {
         replaced: Option<Version>,
     ) -> Result<()> {
         let entry = self.inodes.hand_out(found);
-        let node = self.inodes.get(entry.attr.ino);
-        let moved = match &node {
-            Ok(node) => self.move_node(working, node, &key, replaced.as_ref()).await,
-            Err(error) => Err(error.clone()),
+        // Looked for now: a copy of the same content looks like what it replaced.
+        let gone = replaced.clone().and_then(|gone| self.inodes.find(&Target::Object(gone)));
+        let moved = match self.inodes.get(entry.attr.ino) {
+            Ok(node) => self.move_node(working, &node, &key, replaced.as_ref()).await,
+            Err(error) => Err(error),
         };
         self.inodes.forget(entry.attr.ino, 1);
         moved?;
-        if let Some(gone) = replaced {
-            self.lost_its_name(&Target::Object(gone), node.ok().as_deref()).await;
+        if let Some(gone) = gone {
+            // What is written to it goes nowhere.
+            gone.went_stale();
+            self.is_no_draft(&gone, &key);
+            if let Some(draft) = gone.draft.lock().await.as_mut() {
+                draft.discard().await;
+            }
         }
         Ok(())
-    }
-
-    /// Another has the name of an object: what is written to it goes nowhere.
-    async fn lost_its_name(&self, target: &Target, has_it: Option<&Node>) {
-        let (Some(node), Target::Object(version)) = (self.inodes.find(target), target) else { return };
-        // A copy of the same content may well look like what it replaced.
-        if has_it.is_some_and(|has_it| has_it.ino == node.ino) {
-            return;
-        }
-        node.went_stale();
-        self.is_no_draft(&node, &version.key);
-        if let Some(draft) = node.draft.lock().await.as_mut() {
-            draft.discard().await;
-        }
     }
 
     async fn move_node(
