@@ -10,3 +10,4 @@ mod reads;
 mod renames;
 mod setting;
 mod writes;
+mod xattrs;

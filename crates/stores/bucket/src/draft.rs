@@ -99,6 +99,16 @@ impl Draft {
         metadata::write(set, &mut self.headers.metadata);
     }
 
+    /// What the new object will carry.
+    pub(crate) fn headers(&self) -> &Headers {
+        &self.headers
+    }
+
+    /// To change what the new object will carry.
+    pub(crate) fn headers_mut(&mut self) -> &mut Headers {
+        &mut self.headers
+    }
+
     /// The object has got other headers, and with them maybe another tag.
     pub(crate) fn now_is(&mut self, etag: Arc<str>, headers: Headers) {
         (self.replaces, self.headers) = (Some(etag), headers);

@@ -32,6 +32,7 @@ mod rename;
 mod source;
 mod symlink;
 mod writing;
+mod xattrs;
 
 pub use bucket::{Bucket, Status, check};
 pub use error::{Error, Result};
