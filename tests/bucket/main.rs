@@ -14,3 +14,4 @@ mod setting;
 mod transfer;
 mod versions;
 mod writes;
+mod xattrs;

@@ -170,6 +170,11 @@ impl Draft {
         &self.headers
     }
 
+    /// To change what the new object will carry.
+    pub(crate) fn headers_mut(&mut self) -> &mut Headers {
+        &mut self.headers
+    }
+
     /// The object has got other headers, and with them maybe another tag.
     pub(crate) fn now_is(&mut self, etag: Arc<str>, headers: Headers) {
         let size = self.replaces.as_ref().map_or(self.size(), |replaced| replaced.size);

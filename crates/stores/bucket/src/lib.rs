@@ -39,6 +39,7 @@ mod symlink;
 pub mod tree;
 mod view;
 mod writing;
+mod xattrs;
 
 pub use bucket::{Bucket, Status, check};
 pub use error::{Error, Result};

@@ -221,27 +221,31 @@ impl Vfs for Bucket {
     }
 
     async fn getxattr(&self, ino: Ino, name: &[u8]) -> Result<Bytes> {
-        self.inodes.get(ino)?;
+        let node = self.inodes.get(ino)?;
         // Told so once, `ls -l` asks no further.
         if name == LABEL {
             return Err(Error::Unsupported("labels of objects"));
         }
-        Err(Error::NoAttribute)
+        self.attribute(&node, name).await
     }
 
     async fn listxattr(&self, ino: Ino) -> Result<Vec<Bytes>> {
-        self.inodes.get(ino)?;
-        Ok(Vec::new())
+        let node = self.inodes.get(ino)?;
+        self.attributes(&node).await
     }
 
-    async fn setxattr(&self, _: Ino, _: &[u8], _: Bytes, _: XattrMode, _: bool) -> Result<()> {
+    async fn setxattr(&self, ino: Ino, name: &[u8], value: Bytes, mode: XattrMode, _: bool) -> Result<()> {
         self.check_writable()?;
-        Err(Error::Unsupported("attributes of objects"))
+        let _changing = self.begin(Work::Change, &[(ino, None)]).await?;
+        let node = self.inodes.get(ino)?;
+        self.set_attribute(&node, name, Some(&value), mode).await
     }
 
-    async fn removexattr(&self, _: Ino, _: &[u8]) -> Result<()> {
+    async fn removexattr(&self, ino: Ino, name: &[u8]) -> Result<()> {
         self.check_writable()?;
-        Err(Error::Unsupported("attributes of objects"))
+        let _changing = self.begin(Work::Change, &[(ino, None)]).await?;
+        let node = self.inodes.get(ino)?;
+        self.set_attribute(&node, name, None, XattrMode::Replace).await
     }
 
     async fn statfs(&self) -> Result<StatFs> {

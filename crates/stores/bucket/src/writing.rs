@@ -12,7 +12,7 @@ use bytes::Bytes;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use stoa_objects::s3::{Condition, CopyHeaders, Source};
+use stoa_objects::s3::{Condition, CopyHeaders, Headers, Source};
 use stoa_vfs::{Allocate, Error, OpenFlags, Result, SetAttr, SetTime};
 
 impl Bucket {
@@ -255,7 +255,23 @@ impl Bucket {
 
     /// Has the object of a file carry what `set` says, by copying it onto itself.
     async fn carry(&self, node: &Node, draft: Option<&mut Draft>, set: &SetAttr) -> Result<()> {
-        let version = node.version()?;
+        let write = |headers: &mut Headers| {
+            crate::metadata::write(set, &mut headers.metadata);
+            Ok(())
+        };
+        self.set_stored(node, draft, &node.version()?, write).await?;
+        node.changed(set);
+        Ok(())
+    }
+
+    /// Has the object of a file carry what `change` makes of what it carries, by copying it onto itself.
+    pub(crate) async fn set_stored(
+        &self,
+        node: &Node,
+        draft: Option<&mut Draft>,
+        version: &Version,
+        change: impl FnOnce(&mut Headers) -> Result<()>,
+    ) -> Result<()> {
         let Some(etag) = &version.etag else {
             return Err(Error::Unsupported("changing an object that the server gives no ETag of"));
         };
@@ -263,19 +279,17 @@ impl Bucket {
             return Err(Error::Unsupported("changing attributes of an object of more than 5 GiB"));
         }
         let mut headers = self.s3.head(&version.key, None).await.map_err(told)?.headers;
-        crate::metadata::write(set, &mut headers.metadata);
+        change(&mut headers)?;
         let source = Source { key: version.key.to_string(), version: None, if_match: Some(etag.to_string()) };
         let condition = Condition::IfMatch(etag.to_string());
         let copied = self.s3.copy(&source, &version.key, &CopyHeaders::Replace(headers.clone()), &condition).await;
         let written = copied.map_err(|error| if error.is_not_found() { Error::Stale } else { told(error) })?;
         let etag: Arc<str> = written.etag.into();
-        let key = Arc::clone(&version.key);
         if let Some(draft) = draft {
             draft.now_is(Arc::clone(&etag), headers);
         }
-        self.inodes.became(node, Target::Object(Version { etag: Some(etag), ..version }));
-        node.changed(set);
-        self.changed(&key);
+        self.inodes.became(node, Target::Object(Version { etag: Some(etag), ..version.clone() }));
+        self.changed(&version.key);
         Ok(())
     }
 

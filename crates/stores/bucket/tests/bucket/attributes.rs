@@ -85,3 +85,22 @@ async fn nothing_is_changed() {
     assert!(files.cache_policy().read_only);
     assert_eq!(world.cat("plain").await.unwrap(), b"x");
 }
+
+#[tokio::test]
+async fn tags_are_attributes_that_can_be_read() {
+    let world = World::new(&options(Attributes::Listing)).await;
+    world.put("file", "x").await;
+    let tags = [("team", "blue"), ("a b", "c=d")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+    world.other.put_tags("file", &tags.into()).await.unwrap();
+    let (ino, files) = (world.ino("file").await, &world.files);
+    assert_eq!(files.getxattr(ino, b"user.s3.tag.team").await.unwrap(), "blue");
+    assert_eq!(files.getxattr(ino, b"user.s3.tag.a b").await.unwrap(), "c=d");
+    assert_eq!(files.getxattr(ino, b"user.s3.tag.none").await, Err(Error::NoAttribute));
+    let names = files.listxattr(ino).await.unwrap();
+    assert!(names.iter().any(|name| name == "user.s3.tag.team") && names.iter().any(|name| name == "user.s3.etag"));
+    // What files have none of costs nothing.
+    let (asked, cost) = world.cost(files.getxattr(ino, b"system.posix_acl_access")).await;
+    assert_eq!((asked, cost), (Err(Error::NoAttribute), crate::world::FREE));
+    let set = files.setxattr(ino, b"user.s3.tag.team", "red".into(), stoa_vfs::XattrMode::Set, false).await;
+    assert_eq!(set, Err(Error::NotPermitted));
+}
