@@ -31,7 +31,7 @@ pub(crate) fn table(options: &Options, way: Way, data: &Data, scratch: &Path) ->
         for scenario in scenarios::ALL.iter().filter(chosen) {
             for system in options.systems() {
                 // What failed once would cost its limit again.
-                let is_requests = system == System::Raw && scenario.raw.is_none();
+                let is_requests = system.is_requests() && scenario.raw.is_none();
                 if is_requests || table.has_failed(system, scenario) {
                     continue;
                 }
@@ -70,7 +70,7 @@ impl Job<'_> {
         let store = if self.system.is_local() { None } else { Some(Store::start(scratch.path(), self.way)?) };
         let mut recorder = Recorder::new(self.data, scratch.path(), store.as_ref(), self.wanted, self.options);
         let result = match (self.system, self.scenario.raw) {
-            (System::Raw, Some(raw)) => self.raw(store.as_ref(), scratch.path(), &mut recorder, raw),
+            (system, Some(raw)) if system.is_requests() => self.raw(store.as_ref(), scratch.path(), &mut recorder, raw),
             _ => self.mounted(store.as_ref(), scratch.path(), &mut recorder),
         };
         let failure = result.err().map(|error| match guard::in_time() {
@@ -93,6 +93,6 @@ impl Job<'_> {
         run: fn(&mut RawSession<'_, '_>) -> Result<()>,
     ) -> Result<()> {
         let raw = Raw::start(store.context("raw requests need a store")?, scratch)?;
-        run(&mut RawSession { recorder, raw })
+        run(&mut RawSession { recorder, raw, whole: self.system == System::RawObject })
     }
 }

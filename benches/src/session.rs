@@ -96,6 +96,8 @@ impl Session<'_, '_> {
 pub(crate) struct RawSession<'r, 'a> {
     pub(crate) recorder: &'r mut Recorder<'a>,
     pub(crate) raw: Raw,
+    /// Whether a file is one object, and not several of the size of segments.
+    pub(crate) whole: bool,
 }
 
 impl RawSession<'_, '_> {

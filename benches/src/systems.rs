@@ -34,6 +34,8 @@ pub(crate) enum System {
     Ext4,
     /// Parallel requests with Stoa's S3 client: no file system at all
     Raw,
+    /// The same, a file as one object: uploaded in parts, downloaded in ranges
+    RawObject,
     /// The FUSE door over a store in memory: what the kernel's interface allows
     Floor,
     /// s3fs, from Debian
@@ -51,6 +53,7 @@ impl System {
             Self::Objects => "Stoa, objects",
             Self::Ext4 => "ext4",
             Self::Raw => "raw S3",
+            Self::RawObject => "raw S3, one object",
             Self::Floor => "FUSE floor",
             Self::S3fs => "s3fs",
             Self::Rclone => "rclone",
@@ -63,9 +66,14 @@ impl System {
         matches!(self, Self::Ext4 | Self::Floor)
     }
 
+    /// Whether it is requests, and no file system.
+    pub(crate) fn is_requests(self) -> bool {
+        matches!(self, Self::Raw | Self::RawObject)
+    }
+
     /// Whether it sets a limit, instead of being chosen in place of Stoa.
     pub(crate) fn is_limit(self) -> bool {
-        matches!(self, Self::Ext4 | Self::Raw | Self::Floor)
+        self.is_requests() || matches!(self, Self::Ext4 | Self::Floor)
     }
 
     /// How to mount it, with its own files in `scratch`; None for what is no mount.

@@ -5,12 +5,20 @@ use std::fs::File;
 use std::io::Write;
 use std::time::Duration;
 use stoa_tests::command::{note, shell};
-use stoa_tests::{Objects, Place, Setup, StoreKind, in_place};
+use stoa_tests::{Objects, Place, Setup, StoreKind, TestStore, in_place};
 
 const READ: [&str; 2] = ["s3:ListBucket", "s3:GetObject"];
 
 /// Runs a test over objects, mounted by somebody who may do nothing but `actions`.
 fn restricted(name: &'static str, actions: &[&str], test: impl Fn(&mut Place, &Objects) -> Result<()>) -> Result<()> {
+    mounted(name, |store| store.restrict(actions), test)
+}
+
+fn mounted(
+    name: &'static str,
+    limit: impl Fn(&mut TestStore) -> Result<()>,
+    test: impl Fn(&mut Place, &Objects) -> Result<()>,
+) -> Result<()> {
     if StoreKind::s3() != StoreKind::Versitygw {
         note(&format!("{name}: versitygw is not installed"));
         return Ok(());
@@ -19,7 +27,7 @@ fn restricted(name: &'static str, actions: &[&str], test: impl Fn(&mut Place, &O
         let objects = Objects::of(place.store()?)?;
         objects.put("file", b"content")?;
         objects.put("dir/below", b"x")?;
-        place.store()?.restrict(actions)?;
+        limit(place.store()?)?;
         place.mount(&["--objects"])?;
         test(place, &objects)?;
         place.unmount()?;
@@ -48,6 +56,22 @@ fn who_may_only_read_is_told_when_a_file_is_made_or_opened() -> Result<()> {
         ensure!(objects.keys()? == ["dir/below", "file"], "{:?}", objects.keys()?);
         Ok(())
     })
+}
+
+#[test]
+fn a_public_bucket_is_read_without_credentials() -> Result<()> {
+    mounted(
+        "public",
+        |store| store.publish(&READ),
+        |place, objects| {
+            ensure!(std::fs::read(place.path("file"))? == b"content", "read");
+            ensure!(std::fs::read_dir(place.path("dir"))?.count() == 1, "list");
+            ensure!(denied(File::create(place.path("new"))), "create");
+            ensure!(denied(std::fs::remove_file(place.path("file"))), "remove");
+            ensure!(objects.keys()? == ["dir/below", "file"], "{:?}", objects.keys()?);
+            Ok(())
+        },
+    )
 }
 
 #[test]

@@ -115,6 +115,16 @@ impl TestStore {
         Ok(())
     }
 
+    /// From now on it is used by somebody without credentials, as anybody may do `actions`.
+    ///
+    /// # Errors
+    /// If it is no server with policies.
+    pub fn publish(&mut self, actions: &[&str]) -> Result<()> {
+        let Server::Versitygw { server, .. } = &self.server else { bail!("this store has no policies") };
+        self.user = Some(server.open_to_all(BUCKET, actions)?);
+        Ok(())
+    }
+
     /// Every object of the volume whose key starts with `prefix`, as files to look at or damage.
     ///
     /// # Errors

@@ -60,26 +60,27 @@ fn run(session: &mut Session<'_, '_>) -> Result<()> {
 fn raw(session: &mut RawSession<'_, '_>) -> Result<()> {
     let data = session.recorder.data;
     session.raw.run(&RawCommand::Load { len: data.len(), text: false })?;
-    let objects = objects("raw/large", data.len());
+    let objects = objects(session.whole, "raw/large", data.len());
     let (put, _) = session.timed(&RawCommand::Put { objects: objects.clone(), parallel: PARALLEL })?;
     let (get, _) = session.timed(&RawCommand::Get { objects: objects.clone(), parallel: PARALLEL })?;
     session.raw.run(&RawCommand::Verify { objects: objects.clone() })?;
     session.recorder.record("write", put)?;
     session.recorder.record("read-cold", get)?;
     let page = |start: usize| {
-        let object = objects.get(start / OBJECT_BYTES).context("offset")?;
+        let object = objects.iter().rfind(|object| object.content.start <= start).context("offset")?;
         let page = Object { key: object.key.clone(), content: Slice { start, len: PAGE } };
-        Ok((page, (start % OBJECT_BYTES) as u64))
+        Ok((page, (start - object.content.start) as u64))
     };
     let pages = data.offsets(READS, SEED).into_iter().map(page).collect::<Result<_>>()?;
     let (figure, answer) = session.timed(&RawCommand::GetPages { pages })?;
     session.recorder.record("read-random", with_latencies(figure, answer.seconds))
 }
 
-/// A file of `len` bytes as objects of the size of segments.
-pub(super) fn objects(name: &str, len: usize) -> Vec<Object> {
-    let slice = |start| Slice { start, len: OBJECT_BYTES.min(len - start) };
-    let starts = (0..len).step_by(OBJECT_BYTES);
+/// A file of `len` bytes, as one whole object, or as objects of the size of segments.
+pub(super) fn objects(whole: bool, name: &str, len: usize) -> Vec<Object> {
+    let step = if whole { len } else { OBJECT_BYTES };
+    let slice = |start| Slice { start, len: step.min(len - start) };
+    let starts = (0..len).step_by(step);
     starts.map(|start| Object { key: format!("{name}/{start}"), content: slice(start) }).collect()
 }
 

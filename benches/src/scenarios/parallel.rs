@@ -108,7 +108,7 @@ fn raw(
     let mut all: Vec<Object> = Vec::new();
     for number in 0..count {
         let file = data.file(number, data.len() / part)?;
-        all.extend(objects(&format!("raw/{number}"), file.len).into_iter().map(|mut object| {
+        all.extend(objects(session.whole, &format!("raw/{number}"), file.len).into_iter().map(|mut object| {
             object.content.start += file.start;
             object
         }));

@@ -29,7 +29,7 @@ fn run(session: &mut Session<'_, '_>) -> Result<()> {
 fn raw(session: &mut RawSession<'_, '_>) -> Result<()> {
     let len = session.recorder.data.len();
     session.raw.run(&RawCommand::Load { len, text: true })?;
-    let objects = objects("raw/text", len);
+    let objects = objects(session.whole, "raw/text", len);
     let (put, _) = session.timed(&RawCommand::Put { objects: objects.clone(), parallel: PARALLEL })?;
     let (get, _) = session.timed(&RawCommand::Get { objects: objects.clone(), parallel: PARALLEL })?;
     session.raw.run(&RawCommand::Verify { objects })?;

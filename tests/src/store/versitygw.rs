@@ -57,12 +57,27 @@ impl Versitygw {
         let create = ["create-user", "--access", USER_KEY, "--secret", SECRET_KEY, "--role", "user"];
         let mut versitygw = Command::new(tools::tool("versitygw")?);
         command::run(versitygw.args(admin).args(create).env("NO_PROXY", "127.0.0.1"), LIMIT)?;
+        self.allow(bucket, &serde_json::json!({ "AWS": [USER_KEY] }), actions)?;
+        Ok(Access::s3(&endpoint, USER_KEY, SECRET_KEY))
+    }
+
+    /// Lets anybody do `actions`, and nothing else, with a bucket and the objects in it, without credentials.
+    pub(super) fn open_to_all(&self, bucket: &str, actions: &[&str]) -> Result<Access> {
+        self.allow(bucket, &serde_json::json!("*"), actions)?;
+        let mut access = self.access();
+        access.env.clear();
+        access.args.push("--anonymous".into());
+        Ok(access)
+    }
+
+    fn allow(&self, bucket: &str, principal: &serde_json::Value, actions: &[&str]) -> Result<()> {
+        let endpoint = format!("http://127.0.0.1:{}", self.port);
         let mut statements = Vec::new();
         for action in actions {
             // Each kind of action is about one kind of thing.
             let below = if action.contains("Bucket") && !action.contains("Multipart") { "" } else { "/*" };
             statements.push(serde_json::json!({
-                "Effect": "Allow", "Principal": { "AWS": [USER_KEY] }, "Action": action,
+                "Effect": "Allow", "Principal": principal, "Action": action,
                 "Resource": format!("arn:aws:s3:::{bucket}{below}"),
             }));
         }
@@ -80,8 +95,7 @@ impl Versitygw {
         ]);
         curl.args(["--user", &owner, "--header", "x-amz-content-sha256: UNSIGNED-PAYLOAD"]);
         curl.args(["--request", "PUT", "--data-binary", &policy]).arg(format!("{endpoint}/{bucket}?policy="));
-        command::run(&mut curl, LIMIT)?;
-        Ok(Access::s3(&endpoint, USER_KEY, SECRET_KEY))
+        command::run(&mut curl, LIMIT).map(drop)
     }
 
     /// Has the bucket in the directory `bucket` keep versions from now on, in `versions`: by the mark that the server itself sets.

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, ensure};
 use std::process::Command;
 
 /// Package, and why.
-const PACKAGES: [(&str, &str); 18] = [
+const PACKAGES: [(&str, &str); 19] = [
     ("fuse3", "fusermount3, for mounts of users"),
     ("libacl1-dev", "pjdfstest links to it"),
     ("acl", "setfacl and getfacl"),
@@ -15,6 +15,7 @@ const PACKAGES: [(&str, &str); 18] = [
     ("sqlite3", "a suite"),
     ("git", "a suite"),
     ("tar", "a suite"),
+    ("curl", "tests set policies of buckets with it"),
     ("pkg-config", "builds of C libraries"),
     ("gcc", "the linker, and builds of C libraries"),
     ("make", "builds of C libraries"),

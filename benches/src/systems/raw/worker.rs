@@ -1,6 +1,6 @@
 //! The process that sends raw requests.
 
-use super::{Answer, Command, Object, PARALLEL};
+use super::{Answer, Command, OBJECT_BYTES, Object, PARALLEL};
 use crate::data::Data;
 use crate::store::{BUCKET, REGION};
 use anyhow::{Context, Result, ensure};
@@ -62,19 +62,45 @@ impl Worker {
     }
 
     async fn put(&self, objects: &[Object], parallel: usize) -> Result<()> {
+        let parts = parallel / objects.len().clamp(1, parallel);
         let puts = objects.iter().map(|object| async move {
-            let content = self.content(object)?;
-            self.store.put(&Path::from(object.key.as_str()), content.into()).await.context("put")
+            let (path, content) = (Path::from(object.key.as_str()), self.content(object)?);
+            if content.len() > OBJECT_BYTES {
+                return self.put_parts(&path, &content, parts).await;
+            }
+            self.store.put(&path, content.into()).await.context("put").map(drop)
         });
         let _: Vec<_> = stream::iter(puts).buffer_unordered(parallel).try_collect().await?;
         Ok(())
     }
 
+    async fn put_parts(&self, path: &Path, content: &Bytes, parallel: usize) -> Result<()> {
+        let mut upload = self.store.put_multipart(path).await?;
+        let starts = (0..content.len()).step_by(OBJECT_BYTES);
+        let parts: Vec<_> = starts
+            .map(|start| upload.put_part(content.slice(start..content.len().min(start + OBJECT_BYTES)).into()))
+            .collect();
+        let _: Vec<()> = stream::iter(parts).buffer_unordered(parallel).try_collect().await?;
+        upload.complete().await.context("completing an upload").map(drop)
+    }
+
+    async fn get_ranges(&self, path: &Path, len: usize, parallel: usize) -> Result<Vec<Bytes>> {
+        let starts = (0..len).step_by(OBJECT_BYTES);
+        let gets = starts.map(|start| self.store.get_range(path, start as u64..len.min(start + OBJECT_BYTES) as u64));
+        Ok(stream::iter(gets).buffered(parallel).try_collect().await?)
+    }
+
     async fn get(&self, objects: &[Object], parallel: usize, verify: bool) -> Result<()> {
+        let ranges = parallel / objects.len().clamp(1, parallel);
         let gets = objects.iter().map(|object| async move {
-            let found = self.store.get(&Path::from(object.key.as_str())).await?.bytes().await?;
-            ensure!(found.len() == object.content.len, "{}: {} bytes", object.key, found.len());
-            ensure!(!verify || found == self.content(object)?, "{}: not what was put", object.key);
+            let (path, len) = (Path::from(object.key.as_str()), object.content.len);
+            let found = match len > OBJECT_BYTES {
+                true => self.get_ranges(&path, len, ranges).await?,
+                false => vec![self.store.get(&path).await?.bytes().await?],
+            };
+            let found_len: usize = found.iter().map(Bytes::len).sum();
+            ensure!(found_len == len, "{}: {found_len} bytes", object.key);
+            ensure!(!verify || found.concat() == self.content(object)?, "{}: not what was put", object.key);
             Ok(())
         });
         let _: Vec<()> = stream::iter(gets).buffer_unordered(parallel).try_collect().await?;

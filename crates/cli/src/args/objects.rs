@@ -12,7 +12,7 @@ use stoa_objects::s3::Encryption;
 #[command(next_help_heading = "Objects as files")]
 pub(crate) struct Objects {
     /// Mount the objects of an S3 bucket as they are, instead of a volume: the object photos/cat.jpg is the file cat.jpg in
-    /// the directory photos. Files are written from their start to their end, or appended to
+    /// the directory photos. Files are changed in place and renamed by copies inside the store; docs/bucket.md says what can't be
     #[arg(long, conflicts_with_all = ["create", "take_over", "commit_interval"])]
     pub(crate) objects: bool,
     /// How long names, attributes and listings that were heard of are believed; 0: not at all

@@ -1,8 +1,10 @@
 //! The cases of the suite of every store that hold for objects, in the order of the suite. The others need what objects do not have:
-//! hard links, holes that cost nothing, files without a name, times of directories; docs/bucket.md names them.
+//! hard links, holes that cost nothing, files without a name, times of directories. `docs/bucket-conformance.md` is the table of both, which
+//! `STOA_WRITE_TABLE=1 cargo test -p stoa-bucket --test conformance` writes.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that can't go on fails")]
 
+use std::path::Path;
 use std::time::Duration;
 use stoa_bucket::{Attributes, Bucket, Options};
 use stoa_conformance::Capabilities;
@@ -128,4 +130,40 @@ async fn what_holds_for_objects() {
         let done = case.run(files, NONE).await;
         assert!(done.is_ok(), "{done:?}");
     }
+}
+
+const HEAD: &str = "# What holds for objects as files
+
+Which cases of the suite that every store has to pass (`crates/vfs/conformance`) hold for a mount of objects with `--attributes objects`: the test
+that runs them writes this table. What does not hold, programs can't rely on here; [bucket.md](bucket.md) says why. Hard links, devices
+and FIFOs, files without a name, exchanging two names, `fallocate` that moves ranges, and ACLs fail with `ENOTSUP`.
+
+| subject | cases | hold | not |
+|---|---:|---:|---|
+";
+
+#[test]
+fn the_table_says_what_holds() {
+    let mut subjects: Vec<(&str, usize, Vec<String>)> = Vec::new();
+    for case in CASES {
+        let (subject, name) = case.name.split_once("::").unwrap();
+        if subjects.last().is_none_or(|(last, ..)| *last != subject) {
+            subjects.push((subject, 0, Vec::new()));
+        }
+        let (_, count, not) = subjects.last_mut().unwrap();
+        *count += 1;
+        if !HOLD.contains(&case.name) {
+            not.push(name.replace('_', " "));
+        }
+    }
+    let row = |(subject, count, not): &(&str, usize, Vec<String>)| {
+        format!("| {subject} | {count} | {} | {} |\n", count - not.len(), not.join("; "))
+    };
+    let table = format!("{HEAD}{}", subjects.iter().map(row).collect::<String>());
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/bucket-conformance.md");
+    if std::env::var_os("STOA_WRITE_TABLE").is_some() {
+        std::fs::write(&path, &table).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == table, "docs/bucket-conformance.md does not say what holds:\n{table}");
 }
