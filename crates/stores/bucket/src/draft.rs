@@ -231,7 +231,7 @@ impl Draft {
             self.extents.resize(size);
             self.shrink();
         }
-        (self.dirty, self.filled) = (true, true);
+        self.is_changed();
         Ok(())
     }
 
@@ -271,7 +271,7 @@ impl Draft {
         self.unsend(sink, range.start.min(self.size())..range.end);
         self.extents.set(range, Place::Zeros);
         self.shrink();
-        (self.dirty, self.filled) = (true, true);
+        self.is_changed();
         Ok(())
     }
 
@@ -290,6 +290,12 @@ impl Draft {
         if let Some(parts) = self.parts.take() {
             parts.abort().await;
         }
+    }
+
+    /// The content is another: it has not the time that the one before had.
+    fn is_changed(&mut self) {
+        self.headers.metadata.remove("mtime");
+        (self.dirty, self.filled) = (true, true);
     }
 
     fn forget_written(&mut self) {
@@ -327,7 +333,7 @@ impl Draft {
             self.extents.set(range.clone(), Place::Spilled);
         }
         self.shrink();
-        (self.dirty, self.filled) = (true, true);
+        self.is_changed();
         for cell in sink.grid().cells(range.clone()).filter(|cell| cell.range.end <= range.end) {
             self.send_early(sink, cell).await?;
         }

@@ -170,6 +170,18 @@ impl Inodes {
         Entry { attr: it.node.attr() }
     }
 
+    /// As [`Inodes::hand_out`]; `None` for a file that was made here and is not that any more, as it has been stored.
+    pub(crate) fn refer(&self, found: &Found) -> Option<Entry> {
+        if !matches!(found.target, Target::Object(Version { draft: 1.., .. })) {
+            return Some(self.hand_out(found));
+        }
+        let mut table = self.table.lock();
+        let ino = table.number(&found.target);
+        let it = table.referred.get_mut(&ino).filter(|it| it.node.target() == found.target)?;
+        it.count += 1;
+        Some(Entry { attr: it.node.attr() })
+    }
+
     /// Hands out another reference to an inode that is referred to.
     pub(crate) fn again(&self, ino: Ino) -> Result<Entry> {
         let node = self.get(ino)?;
@@ -202,7 +214,10 @@ impl Inodes {
         let mut table = self.table.lock();
         let before = std::mem::replace(&mut *node.target.lock(), target.clone());
         table.lose(&before, node.ino);
-        table.written.insert(target, node.ino);
+        // The kernel may have forgotten it meanwhile.
+        if table.referred.get(&node.ino).is_some_and(|it| std::ptr::eq(&*it.node, node)) {
+            table.written.insert(target, node.ino);
+        }
     }
 
     /// Whether the kernel refers to `target`, and it is known to be gone.

@@ -5,7 +5,7 @@ use crate::directory::Directory;
 use crate::draft::Draft;
 use crate::error::told;
 use crate::escape::{self, Role};
-use crate::found::{Found, Target};
+use crate::found::{Found, Target, Version};
 use crate::inodes::Node;
 use crate::listing::{Page, first_below};
 use crate::metadata;
@@ -124,21 +124,47 @@ impl Bucket {
 
     /// Removes an object, if it is still the one that was last seen.
     pub(crate) async fn unlink_in(&self, node: &Node, directory: &Directory, name: &Name) -> Result<()> {
-        let found = self.find(node, directory, name).await?;
-        let Target::Object(version) = &found.target else { return Err(Error::IsDirectory) };
-        if version.draft == 0 {
-            self.s3.delete(&version.key, version.etag.as_deref(), None).await.map_err(told)?;
-        }
-        if let Some(node) = self.inodes.find(&found.target) {
-            node.went_stale();
-            self.is_no_draft(&node, &version.key);
-            if let Some(draft) = node.draft.lock().await.as_mut() {
-                draft.discard().await;
+        let key = loop {
+            let found = self.find(node, directory, name).await?;
+            let Target::Object(version) = &found.target else { return Err(Error::IsDirectory) };
+            match self.inodes.find(&found.target) {
+                Some(file) => self.unlink_referred(&file).await?,
+                None if version.draft == 0 => self.delete(version).await?,
+                // It was stored just now: it is to be found as that.
+                None => continue,
             }
-        }
-        self.changed(&version.key);
+            break Arc::clone(&version.key);
+        };
+        self.changed(&key);
         self.recent.keep(directory, name, None, Instant::now());
         self.keep(node, directory).await
+    }
+
+    /// Removes the object of a file that the kernel refers to, and discards what is being written to it.
+    async fn unlink_referred(&self, file: &Node) -> Result<()> {
+        // Nobody stores it from here on; and if it was stored meanwhile, it is that which goes.
+        let mut draft = file.draft.lock().await;
+        let version = file.version()?;
+        if version.draft == 0 {
+            self.delete(&version).await?;
+        }
+        self.has_no_name(file, &version.key, draft.as_mut()).await;
+        Ok(())
+    }
+
+    /// A file has lost its name: what is written to it goes nowhere.
+    pub(crate) async fn has_no_name(&self, file: &Node, key: &str, draft: Option<&mut Draft>) {
+        file.went_stale();
+        self.is_no_draft(file, key);
+        if let Some(draft) = draft {
+            draft.discard().await;
+            // What comes to have the same content is another file, that can be written.
+            self.disown(file);
+        }
+    }
+
+    async fn delete(&self, version: &Version) -> Result<()> {
+        self.s3.delete(&version.key, version.etag.as_deref(), None).await.map_err(told)
     }
 
     /// Removes a directory that has nothing but its marker.

@@ -44,8 +44,13 @@ impl Vfs for Bucket {
     async fn lookup(&self, parent: Ino, name: &Name) -> Result<Entry> {
         let _looking = self.begin(Work::Look, &[(parent, Some(name))]).await?;
         let (node, directory) = self.directory(parent)?;
-        let found = self.find(&node, &directory, name).await?;
-        Ok(self.inodes.hand_out(&found))
+        loop {
+            let found = self.find(&node, &directory, name).await?;
+            // A file that was stored just now is to be found as that.
+            if let Some(entry) = self.inodes.refer(&found) {
+                return Ok(entry);
+            }
+        }
     }
 
     async fn entry(&self, ino: Ino) -> Result<Entry> {
@@ -137,7 +142,8 @@ impl Vfs for Bucket {
             let mut entries = Vec::with_capacity(rest.len().min(count));
             for listed in rest.iter().take(count) {
                 let cookie = scan.cookie(place.page, listed.hash)?;
-                let entry = attributes.then(|| self.inodes.hand_out(&listed.found));
+                // Without an entry the kernel looks the name up.
+                let entry = attributes.then(|| self.inodes.refer(&listed.found)).flatten();
                 let ino =
                     entry.as_ref().map_or_else(|| self.inodes.number(&listed.found.target), |entry| entry.attr.ino);
                 entries.push(DirEntry { name: listed.name.clone(), ino, kind: listed.found.looks.kind, cookie, entry });
@@ -194,10 +200,13 @@ impl Vfs for Bucket {
     }
 
     async fn sync(&self) -> Result<()> {
+        let mut first = Ok(());
         for node in self.inodes.all() {
-            self.publish(&node).await?;
+            // One that can't be stored keeps no other from it.
+            let published = self.publish(&node).await;
+            first = first.and(published);
         }
-        Ok(())
+        first
     }
 
     async fn fallocate(&self, ino: Ino, offset: u64, len: u64, how: Allocate) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use crate::directory::Directory;
 use crate::found::Found;
+use parking_lot::Mutex;
 use quick_cache::sync::Cache;
 use std::time::Duration;
 use stoa_vfs::Name;
@@ -15,11 +16,14 @@ const ENTRY_BYTES: u64 = 768;
 pub(crate) struct Recent {
     answers: Cache<(Directory, Name), Answer>,
     ttl: Duration,
+    /// What was asked before this is not kept.
+    since: Mutex<Option<Instant>>,
 }
 
 #[derive(Debug, Clone)]
 struct Answer {
-    found: Option<Found>,
+    /// None if it was forgotten: what was asked before that is not kept, when it arrives.
+    found: Option<Option<Found>>,
     at: Instant,
 }
 
@@ -27,30 +31,59 @@ impl Recent {
     /// Answers that are believed for `ttl`, in at most so many bytes.
     pub(crate) fn new(ttl: Duration, bytes_max: u64) -> Self {
         let count = usize::try_from(bytes_max / ENTRY_BYTES).unwrap_or(usize::MAX).max(1);
-        Self { answers: Cache::new(count), ttl }
+        Self { answers: Cache::new(count), ttl, since: Mutex::default() }
     }
 
     /// The answer, if there was one: `Some(None)` says that there is no such name.
     pub(crate) fn get(&self, directory: &Directory, name: &Name) -> Option<Option<Found>> {
         let answer = self.answers.get(&(directory.clone(), name.clone()))?;
-        (answer.at.elapsed() < self.ttl).then_some(answer.found)
+        answer.found.filter(|_| answer.at.elapsed() < self.ttl)
     }
 
-    /// Forgets the answer about a name.
+    /// Forgets the answer about a name, also one that is still to come.
     pub(crate) fn forget(&self, directory: &Directory, name: &Name) {
-        self.answers.remove(&(directory.clone(), name.clone()));
+        if !self.ttl.is_zero() {
+            self.answers.insert((directory.clone(), name.clone()), Answer { found: None, at: Instant::now() });
+        }
     }
 
     /// Forgets the answers about all names below what keys begin with.
     pub(crate) fn forget_below(&self, prefixes: &[&str]) {
+        *self.since.lock() = Some(Instant::now());
         self.answers.retain(|(directory, _), _| !prefixes.iter().any(|prefix| directory.prefix().starts_with(prefix)));
     }
 
     /// Keeps an answer to what was asked at `asked`.
     pub(crate) fn keep(&self, directory: &Directory, name: &Name, found: Option<&Found>, asked: Instant) {
-        if !self.ttl.is_zero() {
-            let answer = Answer { found: found.cloned(), at: asked };
-            self.answers.insert((directory.clone(), name.clone()), answer);
+        let key = (directory.clone(), name.clone());
+        let outdated = self.answers.peek(&key).is_some_and(|later| later.at > asked);
+        if !self.ttl.is_zero() && !outdated && self.since.lock().is_none_or(|since| since <= asked) {
+            self.answers.insert(key, Answer { found: Some(found.cloned()), at: asked });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_from_before_a_change_is_not_kept() {
+        let recent = Recent::new(Duration::from_secs(10), 1 << 20);
+        let (directory, name) = (Directory::new("dir/"), Name::new(b"name".to_vec()).unwrap());
+        let moment = Duration::from_millis(1);
+        let asked = Instant::now();
+        tokio::time::advance(moment).await;
+        recent.forget(&directory, &name);
+        recent.keep(&directory, &name, None, asked);
+        assert_eq!(recent.get(&directory, &name), None);
+        recent.keep(&directory, &name, None, Instant::now());
+        assert_eq!(recent.get(&directory, &name), Some(None));
+        let asked = Instant::now();
+        tokio::time::advance(moment).await;
+        recent.forget_below(&["dir/"]);
+        assert_eq!(recent.get(&directory, &name), None);
+        recent.keep(&directory, &name, None, asked);
+        assert_eq!(recent.get(&directory, &name), None);
     }
 }

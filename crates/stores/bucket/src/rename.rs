@@ -13,7 +13,7 @@ pub(crate) use journal::is_journal;
 use crate::bucket::Bucket;
 use crate::directory::Directory;
 use crate::error::told;
-use crate::found::{Found, Target};
+use crate::found::{Found, Target, Version};
 use crate::inodes::Node;
 use crate::lookup::KEY_BYTES_MAX;
 use crate::moves::{Work, Working};
@@ -68,6 +68,11 @@ impl Bucket {
         if key.len() > KEY_BYTES_MAX {
             return Err(Error::NameTooLong);
         }
+        // It may have been stored meanwhile: then it is found as that.
+        let found = match found.target {
+            Target::Object(Version { draft: 1.., .. }) => &self.find(&from.node, &from.directory, from.name).await?,
+            _ => found,
+        };
         self.rename_file(working, found, key.into(), replaced).await?;
         self.keep(&from.node, &from.directory).await
     }

@@ -36,6 +36,9 @@ impl Bucket {
         self.changed(key);
         let modified = Some(SystemTime::now());
         let info = ObjectInfo { size, etag: Some(written.etag), modified, version: written.version, headers };
-        Ok(self.inodes.hand_out(&self.finder.asked(key, &info)))
+        let found = self.finder.asked(key, &info);
+        // One of the same target may have been removed before.
+        self.inodes.is_there(&found.target);
+        Ok(self.inodes.hand_out(&found))
     }
 }

@@ -52,6 +52,10 @@ impl Bucket {
     /// The draft of a file: from now on there is one.
     async fn drafted<'d>(&self, node: &Node, draft: &'d mut Option<Draft>) -> Result<&'d mut Draft> {
         let writing = match draft.take() {
+            Some(discarded) if discarded.is_discarded() => {
+                *draft = Some(discarded);
+                return Err(Error::Stale);
+            }
             Some(draft) => draft,
             None => self.draft_of(node).await?,
         };
@@ -151,7 +155,7 @@ impl Bucket {
 
     /// What was written to a file is not in the store, and the kernel may have it in its cache: the content that is in the store is another
     /// inode from now on.
-    fn disown(&self, node: &Node) {
+    pub(crate) fn disown(&self, node: &Node) {
         node.went_stale();
         if let Ok(version) = node.version() {
             let draft = self.made.fetch_add(1, Ordering::Relaxed);
@@ -191,6 +195,16 @@ impl Bucket {
         }
     }
 
+    /// What was written to a file does not get into the store.
+    async fn is_lost(&self, node: &Node, writing: &mut Draft) {
+        writing.give_up().await;
+        self.disown(node);
+        if let Ok(version) = node.version() {
+            self.is_no_draft(node, &version.key);
+            self.changed(&version.key);
+        }
+    }
+
     /// A handle that could write is given back.
     pub(crate) async fn end_writing(&self, open: &Open) {
         let node = &open.node;
@@ -203,13 +217,7 @@ impl Bucket {
         // Closing it has published it, or has said why not.
         if let Err(error) = self.publish_draft(node, writing).await {
             tracing::warn!(%error, ino = %node.ino, "a file was closed that is not in the store");
-            writing.give_up().await;
-            self.disown(node);
-            node.given_up();
-            if let Ok(version) = node.version() {
-                self.is_no_draft(node, &version.key);
-                self.changed(&version.key);
-            }
+            self.is_lost(node, writing).await;
         }
         // Opened to write, and not written.
         node.given_up();
@@ -278,7 +286,14 @@ impl Bucket {
         if version.size > COPY_BYTES_MAX {
             return Err(Error::Unsupported("changing attributes of an object of more than 5 GiB"));
         }
-        let mut headers = self.s3.head(&version.key, None).await.map_err(told)?.headers;
+        let info = self.s3.head(&version.key, None).await.map_err(told)?;
+        // A server may ignore the condition of a copy.
+        if info.etag.as_deref() != Some(etag) {
+            node.went_stale();
+            self.changed(&version.key);
+            return Err(Error::Stale);
+        }
+        let mut headers = info.headers;
         change(&mut headers)?;
         let source = Source { key: version.key.to_string(), version: None, if_match: Some(etag.to_string()) };
         let condition = Condition::IfMatch(etag.to_string());
@@ -304,6 +319,9 @@ impl Bucket {
         let Some(writing) = draft.as_mut().filter(|writing| writing.writers == 0) else { return done };
         if done.is_ok() {
             done = self.publish_draft(node, writing).await;
+        }
+        if done.is_err() {
+            self.is_lost(node, writing).await;
         }
         node.given_up();
         *draft = None;

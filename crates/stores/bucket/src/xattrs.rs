@@ -71,10 +71,12 @@ impl Bucket {
         if name.starts_with(STORE) || ATTRIBUTES.contains(&encode_name(name).as_str()) {
             return Err(Error::NotPermitted);
         }
-        let Target::Object(version) = node.target() else {
+        if matches!(node.target(), Target::Directory(_)) {
             return Err(Error::Unsupported("extended attributes of directories of objects"));
-        };
+        }
         let mut draft = node.draft.lock().await;
+        // It may have been stored until now.
+        let version = node.version()?;
         draft.as_ref().map_or(Ok(()), Draft::check)?;
         if let Some(writing) = draft.as_mut().filter(|draft| draft.is_dirty()) {
             return put(writing.headers_mut(), name, value, mode);

@@ -48,9 +48,10 @@ impl Draft {
         let key = Arc::clone(&self.key);
         if self.is_sent(0..u64::MAX) {
             let theirs = self.change_places(sink).await?;
-            let kept = self.make_beside(sink, &key, "").await;
-            let name_again = self.give_back(sink, &key, theirs).await;
-            return kept.and_then(|beside| name_again.map(|()| (beside, 0)));
+            // Theirs stays aside, and ours under the name, if ours can't be kept elsewhere.
+            let beside = self.make_beside(sink, &key, "").await?;
+            self.give_back(sink, &key, theirs).await?;
+            return Ok((beside, 0));
         }
         if self.replaces.as_ref().is_some_and(|replaced| replaced.version.is_some()) {
             match self.make_beside(sink, &key, "").await {
@@ -66,12 +67,13 @@ impl Draft {
 
     /// Makes the object under the first name that nobody has.
     async fn make_beside(&mut self, sink: &Sink<'_>, key: &Arc<str>, mark: &str) -> Result<Arc<str>> {
-        if let Some(parts) = self.parts.take() {
-            parts.abort().await;
-        }
         self.sent.clear();
         let mut made = Err(Error::Stale);
         for attempt in 1..=ATTEMPTS_MAX {
+            // They belong to another name.
+            if let Some(parts) = self.parts.take() {
+                parts.abort().await;
+            }
             self.key = beside(key, sink.host, attempt, mark);
             made = self.make(sink, &Condition::IfAbsent).await.map(|_| Arc::clone(&self.key));
             if made != Err(Error::Stale) {

@@ -252,7 +252,7 @@ impl Bucket {
     }
 
     /// The inodes of a directory, and of what is below it, that the kernel refers to.
-    fn below(&self, directory: &Directory) -> Vec<Arc<Node>> {
+    pub(super) fn below(&self, directory: &Directory) -> Vec<Arc<Node>> {
         let prefix = directory.prefix();
         let is_below = |target: &Target| match target {
             Target::Directory(below) => below.prefix().starts_with(prefix),
@@ -272,6 +272,20 @@ impl Bucket {
             }
         }
         Ok(stored)
+    }
+
+    /// As [`Bucket::stored`], for a rename that goes on whatever becomes of what was written meanwhile: who wrote it is told.
+    pub(super) async fn stored_if_possible<'n>(&self, nodes: &'n [Arc<Node>]) -> Drafts<'n> {
+        let mut stored = Vec::new();
+        for node in nodes {
+            let mut draft = node.draft.lock().await;
+            if let Some(writing) = draft.as_mut().filter(|_| !node.is_stale())
+                && self.publish_or_lose(node, writing).await.is_ok()
+            {
+                stored.push((node.ino, draft));
+            }
+        }
+        stored
     }
 
     /// Finds out whether there is nothing in a directory, or no directory.

@@ -23,7 +23,7 @@ impl Bucket {
         key: Arc<str>,
         replaced: Option<Version>,
     ) -> Result<()> {
-        let entry = self.inodes.hand_out(found);
+        let entry = self.inodes.refer(found).ok_or(Error::Stale)?;
         // Looked for now: a copy of the same content looks like what it replaced.
         let gone = replaced.clone().and_then(|gone| self.inodes.find(&Target::Object(gone)));
         let moved = match self.inodes.get(entry.attr.ino) {
@@ -33,12 +33,8 @@ impl Bucket {
         self.inodes.forget(entry.attr.ino, 1);
         moved?;
         if let Some(gone) = gone {
-            // What is written to it goes nowhere.
-            gone.went_stale();
-            self.is_no_draft(&gone, &key);
-            if let Some(draft) = gone.draft.lock().await.as_mut() {
-                draft.discard().await;
-            }
+            let mut draft = gone.draft.lock().await;
+            self.has_no_name(&gone, &key, draft.as_mut()).await;
         }
         Ok(())
     }
@@ -70,7 +66,10 @@ impl Bucket {
             let mut drafts = self.drafts.lock();
             let moved = drafts.remove(&old);
             // With the reference that was kept for it.
-            moved.map(|moved| drafts.insert(Arc::clone(key), moved));
+            let before = moved.and_then(|moved| drafts.insert(Arc::clone(key), moved));
+            if let Some(stale) = before {
+                self.inodes.forget(stale.ino, 1);
+            }
         }
         self.inodes.became(node, Target::Object(Version { key: Arc::clone(key), ..version }));
         self.changed(&old);

@@ -5,6 +5,7 @@
 
 use super::journal::{Journal, NAME};
 use crate::bucket::Bucket;
+use crate::directory::Directory;
 use crate::moves::Work;
 use std::sync::Arc;
 use stoa_objects::s3::List;
@@ -61,11 +62,13 @@ impl Bucket {
         tokio::spawn(async move {
             let paths = vec![journal.record.from.clone(), journal.record.to.clone()];
             let working = bucket.moves.begin(Work::Move, paths).await;
+            let nodes = bucket.below(&Directory::new(&journal.record.from));
+            let mut drafts = bucket.stored_if_possible(&nodes).await;
             bucket.hide_for(&journal.record);
             // Who waits for it may be gone.
             let _ = begun.send(());
             // It is in the log, and nobody else is there to be told.
-            let _ = bucket.carry_on(&working, journal, &mut Vec::new()).await;
+            let _ = bucket.carry_on(&working, journal, &mut drafts).await;
         });
         // Only this task's end could be missed.
         let _ = has_begun.await;

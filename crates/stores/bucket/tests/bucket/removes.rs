@@ -187,3 +187,34 @@ async fn a_removed_directory_takes_no_names() {
     world.create("dir/file").await.close().await.unwrap();
     assert_eq!(world.keys().await, ["dir/", "dir/file"]);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_is_removed_while_it_is_stored_is_gone() {
+    let world = World::new(&patient()).await;
+    for round in 0..50 {
+        let name = format!("file-{round}");
+        let file = world.create(&name).await;
+        // As a shell makes it: closed before anything was written, and stored when it is given back.
+        let (ino, handle) = (file.ino, file.handle);
+        world.files.flush(ino, handle).await.unwrap();
+        let (removed, ()) = futures::join!(unlink(&world, &name), world.files.release(ino, handle));
+        removed.unwrap();
+        assert!(world.object(&name).await.is_none(), "{name} is there");
+        assert_eq!(world.stat(&name).await.err(), Some(Error::NotFound));
+    }
+    assert_eq!(world.keys().await, Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_file_that_cant_be_stored_keeps_no_other_from_it() {
+    let world = World::new(&patient()).await;
+    let mut files = Vec::new();
+    for number in 0..8 {
+        let file = world.create(&format!("file-{number}")).await;
+        file.write(0, b"content").await.unwrap();
+        files.push(file);
+    }
+    world.server.faults.each("PUT", "file-3", S3Fault::Status(403));
+    assert_eq!(world.files.sync().await, Err(Error::Denied));
+    assert_eq!(world.keys().await.len(), 7);
+}
