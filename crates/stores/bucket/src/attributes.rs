@@ -7,7 +7,7 @@ use crate::inodes::Node;
 use crate::metadata;
 use stoa_objects::Error as ObjectsError;
 use stoa_objects::s3::Condition;
-use stoa_vfs::{Caller, Error, Kind, Make, Result, SetAttr, SetTime};
+use stoa_vfs::{Attr, Caller, Error, Kind, Make, Result, SetAttr, SetTime};
 
 /// The bit by which what is made in a directory gets its group.
 const SET_GID: u32 = 0o2000;
@@ -36,13 +36,7 @@ impl Bucket {
             return Err(Error::IsDirectory);
         }
         let attr = node.attr();
-        let other = |new: Option<u32>, old: u32| new.filter(|new| *new != old);
-        let set = SetAttr {
-            mode: other(set.mode, attr.mode),
-            uid: other(set.uid, attr.uid),
-            gid: other(set.gid, attr.gid),
-            ..set.clone()
-        };
+        let set = without_what_is_so(set, &attr);
         if set.mode.is_none() && set.uid.is_none() && set.gid.is_none() && set.mtime.is_none() {
             return match set.atime {
                 Some(_) => Err(Error::Unsupported("times of access of objects")),
@@ -86,4 +80,11 @@ impl Bucket {
         let written = self.s3.put(directory.prefix(), none.into(), &headers, &Condition::IfMatch(etag)).await;
         written.map(drop).map_err(|error| if error.is_not_found() { Error::Stale } else { told(error) })
     }
+}
+
+/// What `set` changes of mode and owner, and all else that it says.
+pub(crate) fn without_what_is_so(set: &SetAttr, attr: &Attr) -> SetAttr {
+    let other = |new: Option<u32>, old: u32| new.filter(|new| *new != old);
+    let (mode, uid, gid) = (other(set.mode, attr.mode), other(set.uid, attr.uid), other(set.gid, attr.gid));
+    SetAttr { mode, uid, gid, ..set.clone() }
 }

@@ -1,5 +1,6 @@
 //! Files that are written, from opening them to having them in the store.
 
+use crate::attributes::without_what_is_so;
 use crate::bucket::Bucket;
 use crate::directory::Directory;
 use crate::draft::{Draft, OBJECT_BYTES_MAX, Sink};
@@ -228,13 +229,7 @@ impl Bucket {
     /// attributes, mode, owner and time.
     pub(crate) async fn change(&self, node: &Node, set: &SetAttr) -> Result<()> {
         let attr = node.attr();
-        let other = |new: Option<u32>, old: u32| new.filter(|new| *new != old);
-        let set = SetAttr {
-            mode: other(set.mode, attr.mode),
-            uid: other(set.uid, attr.uid),
-            gid: other(set.gid, attr.gid),
-            ..set.clone()
-        };
+        let set = without_what_is_so(set, &attr);
         let says =
             set.mode.is_some() || set.uid.is_some() || set.gid.is_some() || matches!(set.mtime, Some(SetTime::At(_)));
         if says && !self.finder.asks_objects() {
