@@ -8,8 +8,8 @@ use stoa_volume::Owner;
 /// This process as the owner of a volume, which it uses for `purpose`.
 pub(crate) fn owner(purpose: impl Into<String>) -> Outcome<Owner> {
     let pid = std::process::id();
-    let pid_started =
-        started(pid).ok_or_else(|| Failure::new(format!("/proc/{pid}/stat can't be read: is /proc mounted?")))?;
+    let pid_started = stoa_process::started(pid)
+        .ok_or_else(|| Failure::new(format!("/proc/{pid}/stat can't be read: is /proc mounted?")))?;
     Ok(Owner {
         host: hostname()?,
         boot_id: kernel_says("random/boot_id")?,
@@ -24,21 +24,6 @@ pub(crate) fn owner(purpose: impl Into<String>) -> Outcome<Owner> {
 /// The name of this machine.
 pub(crate) fn hostname() -> Outcome<String> {
     kernel_says("hostname")
-}
-
-/// When process `pid` started, in clock ticks since boot: with the pid, it names a process for as long as the host runs.
-/// `None` if there is no such process, or one that has ended and that its parent has not noticed.
-pub(crate) fn started(pid: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    start_time(&stat)
-}
-
-/// Field 22 of /proc/PID/stat. Field 2 is the name of the program in parentheses and may itself hold spaces and parentheses,
-/// so counting begins after the last one.
-fn start_time(stat: &str) -> Option<u64> {
-    let (_, rest) = stat.rsplit_once(')')?;
-    let state = rest.trim_start().chars().next().filter(|state| !"ZX".contains(*state));
-    state.and_then(|_| rest.split_ascii_whitespace().nth(22 - 3)?.parse().ok())
 }
 
 /// What tells this machine from another of its name, through its reboots; empty where it was never set up.

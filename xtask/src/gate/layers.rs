@@ -10,11 +10,20 @@ use std::process::Stdio;
 const MAY_USE: &[(&str, &[&str], &str)] = &[
     ("stoa-vfs", &[], "the waist knows neither stores nor doors, and does no IO"),
     ("stoa-conformance", &["stoa-vfs"], "the suite of every store knows only the trait"),
+    ("stoa-process", &[], "whether a process runs has nothing to do with files"),
     ("stoa-objects", &[], "objects know nothing of files"),
     ("stoa-cache", &[], "the cache holds byte ranges of objects, whatever they are"),
     ("stoa-meta", &["stoa-vfs"], "the namespace knows the meaning of files, not where data is"),
-    ("stoa-bucket", &["stoa-vfs", "stoa-objects", "stoa-cache"], "a store never sees a door, nor another store"),
-    ("stoa-volume", &["stoa-vfs", "stoa-objects", "stoa-cache", "stoa-meta"], "a store never sees a door"),
+    (
+        "stoa-bucket",
+        &["stoa-vfs", "stoa-process", "stoa-objects", "stoa-cache"],
+        "a store never sees a door, nor another store",
+    ),
+    (
+        "stoa-volume",
+        &["stoa-vfs", "stoa-process", "stoa-objects", "stoa-cache", "stoa-meta"],
+        "a store never sees a door",
+    ),
     ("stoa-wire-fuse", &[], "a codec is bytes in, values out"),
     ("stoa-fuse", &["stoa-vfs", "stoa-wire-fuse"], "a door never sees a store: it knows the trait and its protocol"),
     (
@@ -24,7 +33,7 @@ const MAY_USE: &[(&str, &[&str], &str)] = &[
     ),
     (
         "stoa",
-        &["stoa-vfs", "stoa-objects", "stoa-bucket", "stoa-volume", "stoa-fuse", "stoa-transfer"],
+        &["stoa-vfs", "stoa-process", "stoa-objects", "stoa-bucket", "stoa-volume", "stoa-fuse", "stoa-transfer"],
         "only the command sees both ends",
     ),
     ("stoa-tests", &["stoa-objects"], "the suites see the binary; of the product only the S3 server made for tests"),

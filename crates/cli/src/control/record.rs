@@ -1,6 +1,5 @@
 //! What is written down about a mount while it lives.
 
-use crate::owner;
 use serde::{Deserialize, Serialize};
 
 /// A mount of this host, as its control directory describes it. Holds no secrets.
@@ -32,6 +31,6 @@ pub(crate) struct Record {
 impl Record {
     /// Whether the process is still the one that wrote this.
     pub(crate) fn is_alive(&self) -> bool {
-        owner::started(self.pid) == Some(self.pid_started)
+        stoa_process::started(self.pid) == Some(self.pid_started)
     }
 }

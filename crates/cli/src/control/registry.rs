@@ -163,7 +163,7 @@ fn named_process_lives(path: &Path) -> bool {
     let pid = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse().ok());
     let readable = read(path).is_some();
     // A readable record of a process that has been replaced by another with its pid is stale as well.
-    !readable && pid.is_some_and(|pid| crate::owner::started(pid).is_some())
+    !readable && pid.is_some_and(|pid| stoa_process::started(pid).is_some())
 }
 
 fn remove(path: &Path) -> io::Result<()> {

@@ -146,29 +146,7 @@ fn is_gone(holder: &Owner, here: &Owner) -> bool {
     if holder.boot_id != here.boot_id {
         return !holder.machine_id.is_empty();
     }
-    match std::fs::read_to_string(format!("/proc/{}/stat", holder.pid)) {
-        Ok(stat) => is_zombie(&stat) || started(&stat).is_some_and(|started| started != holder.pid_started),
-        Err(error) => error.kind() == std::io::ErrorKind::NotFound && !exists(holder.pid),
-    }
-}
-
-/// Whether there is such a process, though `/proc` may hide it (`hidepid`).
-fn exists(pid: u32) -> bool {
-    // 0 and negative numbers name groups of processes: such a record is in doubt.
-    let Some(pid) = libc::pid_t::try_from(pid).ok().filter(|pid| *pid > 0) else { return true };
-    // SAFETY: signal 0 is never sent; the call only looks whether it could be.
-    let there = unsafe { libc::kill(pid, 0) } == 0;
-    there || std::io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH)
-}
-
-/// Field 3: a process that ended, and whose parent has not asked how.
-fn is_zombie(stat: &str) -> bool {
-    stat.rsplit_once(')').is_some_and(|(_, rest)| matches!(rest.trim_start().bytes().next(), Some(b'Z' | b'X')))
-}
-
-/// Field 22 of `/proc/PID/stat`; the second, a name in parentheses, may hold anything (proc_pid_stat(5)).
-fn started(stat: &str) -> Option<u64> {
-    stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
+    stoa_process::is_gone(holder.pid, holder.pid_started)
 }
 
 fn describe(file: &OwnerFile) -> String {

@@ -1,5 +1,4 @@
 use super::*;
-use crate::owner;
 use std::os::unix::fs::PermissionsExt;
 
 fn record(pid: u32, pid_started: u64) -> Record {
@@ -19,7 +18,7 @@ fn record(pid: u32, pid_started: u64) -> Record {
 
 fn this_process() -> Record {
     let pid = std::process::id();
-    record(pid, owner::started(pid).unwrap())
+    record(pid, stoa_process::started(pid).unwrap())
 }
 
 fn names(dir: &Path) -> Vec<String> {

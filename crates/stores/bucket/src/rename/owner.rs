@@ -16,12 +16,12 @@ impl Owner {
     /// This process.
     pub(super) fn this() -> Self {
         let pid = std::process::id();
-        Self { machine: machine(), pid, started: started(pid).unwrap_or(0) }
+        Self { machine: machine(), pid, started: stoa_process::started(pid).unwrap_or(0) }
     }
 
     /// Whether it is known to be gone. Of another machine's nothing is known.
     pub(super) fn is_gone(&self) -> bool {
-        !self.machine.is_empty() && self.machine == machine() && started(self.pid) != Some(self.started)
+        !self.machine.is_empty() && self.machine == machine() && stoa_process::is_gone(self.pid, self.started)
     }
 }
 
@@ -33,13 +33,6 @@ fn machine() -> String {
         "" => String::new(),
         boot => format!("{boot} {}", namespace.display()),
     }
-}
-
-/// When a process was started: the 22nd field of its `stat`, the second of which may have spaces and parentheses in it (proc(5)).
-fn started(pid: u32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, fields) = stat.rsplit_once(')')?;
-    fields.split_whitespace().nth(19)?.parse().ok()
 }
 
 #[cfg(test)]
