@@ -7,7 +7,7 @@ pub(crate) use draft::{Draft, is_same};
 use crate::{Error, Result};
 use parking_lot::Mutex;
 use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, Stat};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use siphasher::sip128::{Hasher128, SipHasher13};
 use std::collections::HashMap;
 use std::fs::File;
@@ -137,7 +137,9 @@ pub(crate) fn sync(written: &[(Dir, Name)]) -> Result<()> {
     for (dir, name) in written {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         match rustix::fs::openat(dir, name.as_bytes(), flags, Mode::empty()) {
-            Ok(file) => rustix::fs::fsync(file)?,
+            // `EINTR` says nothing of what was written: where a program was killed while the kernel sent the times of its file, the next
+            // fsync of the file says so, once (`fuse_flush_time_update`).
+            Ok(file) => retry_on_intr(|| rustix::fs::fsync(&file))?,
             // A link, one that may not be read, or one that is gone again.
             Err(Errno::LOOP | Errno::ACCESS | Errno::NOENT) => {}
             Err(errno) => return Err(errno.into()),
@@ -154,6 +156,6 @@ pub(crate) fn sync_all(root: &Dir) -> Result<()> {
         rustix::fs::syncfs(root)?;
     }
     // A FUSE server hears nothing of that.
-    rustix::fs::fsync(root)?;
+    retry_on_intr(|| rustix::fs::fsync(root))?;
     Ok(())
 }
