@@ -25,7 +25,11 @@ const MAY_USE: &[(&str, &[&str], &str)] = &[
         "a store never sees a door",
     ),
     ("stoa-wire-fuse", &[], "a codec is bytes in, values out"),
-    ("stoa-fuse", &["stoa-vfs", "stoa-wire-fuse"], "a door never sees a store: it knows the trait and its protocol"),
+    (
+        "stoa-fuse",
+        &["stoa-vfs", "stoa-process", "stoa-wire-fuse"],
+        "a door never sees a store: it knows the trait and its protocol",
+    ),
     (
         "stoa-transfer",
         &["stoa-vfs", "stoa-objects", "stoa-bucket"],

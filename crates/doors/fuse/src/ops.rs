@@ -56,6 +56,11 @@ impl Request<'_> {
         Ino(self.header.nodeid)
     }
 
+    /// Notes that who asks changes what is in `ino`.
+    fn changes(&self, ino: Ino) {
+        self.session.writers.changed(ino, self.header.pid);
+    }
+
     fn caller(&self) -> Caller {
         Caller { uid: self.header.uid, gid: self.header.gid }
     }

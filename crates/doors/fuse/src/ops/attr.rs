@@ -32,6 +32,9 @@ pub(super) fn statx(r: &Request<'_>) -> Result<Step, Failure> {
 
 pub(super) fn setattr(r: &Request<'_>, set: &wire::SetAttr) -> Result<Step, Failure> {
     let (session, ino, set) = (r.session(), r.ino(), from_wire(set));
+    if set.size.is_some() {
+        r.changes(ino);
+    }
     Request::change(async move {
         let attr = session.vfs.setattr(ino, &set).await?;
         Ok(Answer::fixed(reply::attr(&to_wire(&attr), session.ttl())))

@@ -75,6 +75,7 @@ pub(super) fn write(r: &Request<'_>, handle: u64, offset: u64, how: u32, data: &
         // A kernel that writes back later keeps the times meanwhile, and sends them by SETATTR.
         cached: how & flags::write::CACHE != 0 && session.policy.exclusive,
     };
+    r.changes(ino);
     Request::change(async move {
         session.vfs.write(ino, Handle(handle), offset, data, how).await?;
         session.stats.written(count);
@@ -82,8 +83,13 @@ pub(super) fn write(r: &Request<'_>, handle: u64, offset: u64, how: u32, data: &
     })
 }
 
+/// A close, which of many descriptors of one open file is not said. That of a process that changed nothing says nothing of what others
+/// write: it may be a copy that a program got when it was started, and closes at once.
 pub(super) fn flush(r: &Request<'_>, handle: u64) -> Result<Step, Failure> {
     let (session, ino) = (r.session(), r.ino());
+    if session.writers.changed_by_others(ino, r.header.pid) {
+        return Ok(Step::Answer(Ok(Answer::EMPTY)));
+    }
     Request::change(async move {
         session.vfs.flush(ino, Handle(handle)).await?;
         Ok(Answer::EMPTY)
@@ -93,7 +99,7 @@ pub(super) fn flush(r: &Request<'_>, handle: u64) -> Result<Step, Failure> {
 pub(super) fn release(r: &Request<'_>, handle: u64) -> Result<Step, Failure> {
     let (session, ino) = (r.session(), r.ino());
     Request::change(async move {
-        session.writers.released(Handle(handle));
+        session.writers.released(ino, Handle(handle));
         session.vfs.release(ino, Handle(handle)).await;
         Ok(Answer::EMPTY)
     })

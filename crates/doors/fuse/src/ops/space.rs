@@ -53,6 +53,7 @@ pub(super) fn fallocate(r: &Request<'_>, offset: u64, len: u64, mode: u32) -> Re
         _ => return Err(Failure::Door(libc::EOPNOTSUPP)),
     };
     let (session, ino) = (r.session(), r.ino());
+    r.changes(ino);
     Request::change(async move {
         session.vfs.fallocate(ino, offset, len, how).await?;
         Ok(Answer::EMPTY)
@@ -83,6 +84,7 @@ pub(super) fn copy(
 ) -> Result<Step, Failure> {
     let (session, ino) = (r.session(), r.ino());
     let len = if wide { len } else { len.min(COPY_BYTES_MAX) };
+    r.changes(to);
     Request::change(async move {
         let copied = session.vfs.copy_range(ino, offset, to, to_offset, len).await?;
         // A store that says more than it was asked for would be cut here, and that the kernel refuses.

@@ -1,9 +1,10 @@
 //! What an operation comes to.
 
+use super::Session;
 use crate::errno::Failure;
 use bytes::Bytes;
 use std::sync::Arc;
-use stoa_vfs::{Handle, Ino, Vfs};
+use stoa_vfs::{Handle, Ino};
 use stoa_wire_fuse::reply::Body;
 
 /// What an operation comes to.
@@ -66,10 +67,12 @@ impl Answer {
 
 impl Taken {
     /// Gives everything back to the store.
-    pub(crate) fn give_back(self, vfs: &Arc<dyn Vfs>, runtime: &tokio::runtime::Handle) {
+    pub(crate) fn give_back(self, session: &Session) {
+        let vfs = &session.vfs;
         let release = |ino, handle| {
+            session.writers.released(ino, handle);
             let vfs = Arc::clone(vfs);
-            runtime.spawn(async move { vfs.release(ino, handle).await });
+            session.runtime.spawn(async move { vfs.release(ino, handle).await });
         };
         match self {
             Self::Nothing => {}

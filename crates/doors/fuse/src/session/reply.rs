@@ -35,13 +35,18 @@ impl Reply {
         self.header.unique
     }
 
+    /// The thread that asks.
+    pub(crate) fn thread(&self) -> u32 {
+        self.header.pid
+    }
+
     /// Answers. What the answer hands over is given back if nobody is there to take it.
     pub(crate) fn send(mut self, outcome: Outcome) {
         self.answered = true;
         match outcome {
             Ok(answer) => {
                 if !self.write(0, &answer.payload) {
-                    answer.taken.give_back(&self.session.vfs, &self.session.runtime);
+                    answer.taken.give_back(&self.session);
                 }
             }
             Err(failure) => {

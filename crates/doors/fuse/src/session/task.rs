@@ -7,7 +7,11 @@ use crate::ops::{Job, Patience};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 use tokio::sync::oneshot;
+
+/// How long a caller that is to end may wait for its answer, after another signal woke it.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// A request under way.
 pub(crate) type Work = Pin<Box<dyn Future<Output = Outcome> + Send>>;
@@ -42,19 +46,33 @@ fn spawn(reply: Reply, work: Work, patience: Patience, alive: Alive) {
     });
 }
 
-/// Answers `EINTR` when the caller gets a signal first. The work still goes to its end, because what it takes from the store
+/// Answers `EINTR` when the caller is to end first. The work still goes to its end, because what it takes from the store
 /// (a reference, a handle) has to be given back.
 async fn interruptible(reply: Reply, mut work: Work, interrupted: oneshot::Receiver<()>) {
     let session = Arc::clone(reply.session());
+    let thread = reply.thread();
     tokio::select! {
         biased;
         outcome = &mut work => reply.send(outcome),
-        Ok(()) = interrupted => {
+        () = given_up(thread, interrupted) => {
             reply.send(Err(Failure::INTERRUPTED));
             if let Ok(answer) = work.await {
-                answer.taken.give_back(&session.vfs, &session.runtime);
+                answer.taken.give_back(&session);
             }
         }
+    }
+}
+
+/// Waits until the caller, whose thread is `thread`, is to end. The kernel tells of any signal, and only of the first: also when the
+/// program is stopped, when the machine goes to sleep, and when a program hears of its children. No call on a local disk fails
+/// because of those, so that programs do not expect it.
+async fn given_up(thread: u32, interrupted: oneshot::Receiver<()>) {
+    if interrupted.await.is_err() {
+        return std::future::pending().await;
+    }
+    // Of a caller that can't be looked at, a signal is all that is known.
+    while stoa_process::is_to_end(thread) == Some(false) {
+        tokio::time::sleep(LOOK_AGAIN).await;
     }
 }
 

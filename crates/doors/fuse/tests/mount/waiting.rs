@@ -3,10 +3,11 @@
 use crate::hooked::Hooked;
 use crate::mounted::{Mounted, errno};
 use std::fs::{self, OpenOptions};
+use std::io::Write;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use stoa_vfs::Error;
 
@@ -104,6 +105,87 @@ fn who_waits_for_a_lookup_can_be_killed_while_the_store_goes_on() {
     m.settle();
     fs::write(m.path("absent"), "x").unwrap();
     assert_eq!(fs::read(m.path("absent")).unwrap(), b"x");
+}
+
+/// Sends `signal` to a program that waits for a lookup, and says whether it then ended without an answer of the store.
+fn gave_up_after(signals: &[i32]) -> bool {
+    let stuck = Arc::new(AtomicBool::new(true));
+    let gate = Arc::clone(&stuck);
+    let m = Mounted::of(Arc::new(Hooked::new(move |op| {
+        let gate = Arc::clone(&gate);
+        async move {
+            while op == "lookup" && gate.load(Ordering::Relaxed) {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            Ok(())
+        }
+    })));
+    let file = m.path("absent");
+    // The shell has a handler, so that each signal wakes it; a file that is not there is nothing to it.
+    let program = r#"trap : CHLD WINCH USR1 INT; if [ -e "$0" ]; then exit 2; else exit 3; fi"#;
+    let mut child = Command::new("sh").args(["-c", program]).arg(&file).spawn().unwrap();
+    let since = Instant::now();
+    while m.mount.stats().in_flight() == 0 {
+        assert!(since.elapsed() < Duration::from_secs(10), "it does not wait");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    for &signal in signals {
+        // SAFETY: the child was not waited for, so that the number is its own.
+        assert_eq!(unsafe { libc::kill(child.id().cast_signed(), signal) }, 0);
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let since = Instant::now();
+    let mut ended = false;
+    while !ended && since.elapsed() < Duration::from_millis(500) {
+        ended = child.try_wait().unwrap().is_some();
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    stuck.store(false, Ordering::Relaxed);
+    child.wait().unwrap();
+    m.settle();
+    ended
+}
+
+#[test]
+fn a_program_that_is_woken_still_gets_its_answer() {
+    assert!(!gave_up_after(&[libc::SIGCHLD, libc::SIGWINCH, libc::SIGUSR1]));
+    assert!(!gave_up_after(&[libc::SIGSTOP, libc::SIGCONT]));
+}
+
+#[test]
+fn a_program_that_is_to_end_does_not_wait() {
+    assert!(gave_up_after(&[libc::SIGINT]));
+    assert!(gave_up_after(&[libc::SIGTERM]));
+    assert!(gave_up_after(&[libc::SIGCHLD, libc::SIGKILL]), "the kernel tells of the first signal alone");
+}
+
+#[test]
+fn a_program_that_starts_others_while_it_writes_is_not_taken_to_have_closed() {
+    let flushed = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&flushed);
+    let m = Mounted::of(Arc::new(
+        Hooked::new(move |op| {
+            count.fetch_add(u64::from(op == "flush"), Ordering::Relaxed);
+            async { Ok(()) }
+        })
+        .shared(),
+    ));
+    let mut file = fs::File::create(m.path("file")).unwrap();
+    file.write_all(b"half").unwrap();
+    // Before something is written, any close is told of: also that of a program that another test starts.
+    flushed.store(0, Ordering::Relaxed);
+    // Their copies of the descriptor are closed when they run.
+    for _ in 0..5 {
+        assert!(Command::new("true").status().unwrap().success());
+    }
+    assert_eq!(flushed.load(Ordering::Relaxed), 0);
+    // What this one writes is written by its end.
+    let own = file.try_clone().unwrap();
+    assert!(Command::new("echo").arg("more").stdout(own).status().unwrap().success());
+    assert_eq!(flushed.load(Ordering::Relaxed), 2, "the program's end, and the copy that was made for it here");
+    drop(file);
+    assert_eq!(flushed.load(Ordering::Relaxed), 3);
+    assert_eq!(fs::read(m.path("file")).unwrap(), b"halfmore\n");
 }
 
 #[test]

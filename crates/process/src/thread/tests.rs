@@ -1,0 +1,55 @@
+use super::*;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+fn this_thread() -> u32 {
+    let link = fs::read_link("/proc/thread-self").unwrap();
+    link.file_name().unwrap().to_str().unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_thread_belongs_to_its_process() {
+    let thread = std::thread::spawn(this_thread).join().unwrap();
+    assert_ne!(thread, std::process::id());
+    let (known, same) =
+        std::thread::spawn(|| (process_of(this_thread()), this_thread() != std::process::id())).join().unwrap();
+    assert_eq!((known, same), (Some(std::process::id()), true));
+    assert_eq!(process_of(1_000_000_000), None);
+    assert_eq!(process_of(0), None);
+}
+
+fn signal(child: &Child, signal: i32) {
+    // SAFETY: the child was not waited for, so that the number is its own.
+    assert_eq!(unsafe { libc::kill(child.id().cast_signed(), signal) }, 0);
+}
+
+/// A process that is stopped, so that what it is sent stays pending; `trap` is the shell's way to catch signals.
+fn stopped(trap: &str) -> Child {
+    let child = Command::new("sh").args(["-c", &format!("{trap}; kill -STOP $$; sleep 60")]).spawn().unwrap();
+    let since = Instant::now();
+    while !status(child.id()).unwrap().0.contains("(stopped)") {
+        assert!(since.elapsed() < Duration::from_secs(10));
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child
+}
+
+#[test]
+fn who_is_asked_to_end_is_told_from_who_is_only_woken() {
+    for (trap, sent, expected) in [
+        ("trap : INT", libc::SIGINT, true),
+        ("trap '' INT", libc::SIGINT, false),
+        ("trap : TERM", libc::SIGTERM, true),
+        ("trap : CHLD", libc::SIGCHLD, false),
+        ("trap : WINCH", libc::SIGWINCH, false),
+        ("trap : USR1", libc::SIGUSR1, false),
+    ] {
+        let mut child = stopped(trap);
+        assert_eq!(is_to_end(child.id()), Some(false), "{trap}");
+        signal(&child, sent);
+        assert_eq!(is_to_end(child.id()), Some(expected), "{trap}");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    assert_eq!(is_to_end(1_000_000_000), None);
+}
