@@ -2,6 +2,7 @@
 
 use crate::setting::{over_objects, requests};
 use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 use std::time::Duration;
 use stoa_tests::command::shell;
 
@@ -67,6 +68,11 @@ fn looking_at_a_listing_asks_for_none() -> Result<()> {
         |place, _| {
             let (_, cost) = requests(place, || shell("ls -l dir", place.dir(), LIMIT))?;
             ensure!(cost <= 3, "{cost} requests");
+            // Neither a label nor an ACL of every file, whatever version of `ls` asks.
+            let profile: Value = serde_json::from_str(&place.stoa_on("profile", &["--json"], place.dir())?.stdout)?;
+            let asked = profile["operations"].as_array().context("no operations")?;
+            let asked = asked.iter().filter(|one| one["operation"] == "getxattr").find_map(|one| one["count"].as_u64());
+            ensure!(asked.unwrap_or(0) <= 3, "{asked:?} attributes were asked for");
             Ok(())
         },
     )

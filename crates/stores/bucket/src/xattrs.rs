@@ -29,15 +29,16 @@ const ATTRIBUTES: [&str; 4] = ["mode", "uid", "gid", "mtime"];
 /// The most bytes of names and values of user metadata that S3 takes.
 const METADATA_BYTES_MAX: usize = 2048;
 
-/// The part of an attribute's name after `user.`; others there are none of.
-fn user(name: &[u8]) -> Option<&str> {
-    std::str::from_utf8(name).ok()?.strip_prefix(USER).filter(|name| !name.is_empty())
+/// The part of an attribute's name after `user.`. Others there can't be: told so once, `ls -l` asks for no label and no ACL of the next file.
+fn user(name: &[u8]) -> Result<&str> {
+    let name = std::str::from_utf8(name).ok().and_then(|name| name.strip_prefix(USER));
+    name.filter(|name| !name.is_empty()).ok_or(Error::Unsupported("extended attributes of objects other than user."))
 }
 
 impl Bucket {
     /// The value of an extended attribute. Names other than `user.` cost nothing.
     pub(crate) async fn attribute(&self, node: &Node, name: &[u8]) -> Result<Bytes> {
-        let name = user(name).ok_or(Error::NoAttribute)?;
+        let name = user(name)?;
         if let Some(tag) = name.strip_prefix(TAG) {
             let value = self.tags_of(node).await?.remove(tag);
             return value.map(Into::into).ok_or(Error::NoAttribute);
@@ -67,7 +68,7 @@ impl Bucket {
         value: Option<&[u8]>,
         mode: XattrMode,
     ) -> Result<()> {
-        let name = user(name).ok_or(Error::Unsupported("extended attributes of objects other than user."))?;
+        let name = user(name)?;
         if name.starts_with(STORE) || ATTRIBUTES.contains(&encode_name(name).as_str()) {
             return Err(Error::NotPermitted);
         }
