@@ -17,6 +17,7 @@ use std::os::fd::AsFd;
 use std::time::SystemTime;
 use stoa_bucket::tree::{Metadata, RESERVED};
 use stoa_objects::s3::Headers;
+use stoa_objects::s3::limits::METADATA_BYTES_MAX;
 use stoa_vfs::{Kind, PERMISSIONS, Timestamp};
 
 const USER: &str = "user.";
@@ -24,8 +25,6 @@ const USER: &str = "user.";
 const CONTENT_TYPE: &str = "user.mime_type";
 /// Attributes of our own.
 pub(crate) const OWN: &str = "user.stoa.";
-/// What S3 takes of user metadata, in bytes: names and values together.
-const METADATA_BYTES_MAX: usize = 2 << 10;
 /// A list of names, and one value, are no longer than this, in bytes (`XATTR_LIST_MAX`, `XATTR_SIZE_MAX`).
 const XATTR_BYTES_MAX: usize = 64 << 10;
 

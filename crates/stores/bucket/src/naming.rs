@@ -10,15 +10,13 @@ use crate::inodes::Node;
 use crate::listing::{Page, first_below};
 use crate::metadata;
 use crate::rename::is_journal;
+use crate::tree::MARKER_TYPE;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stoa_objects::Error as ObjectsError;
 use stoa_objects::s3::{Condition, Headers, List};
 use stoa_vfs::{Caller, Entry, Error, Make, Name, Node as Kind, Result, SetAttr};
 use tokio::time::Instant;
-
-/// The content type of markers, as s3fs and consoles write them.
-const DIRECTORY: &str = "application/x-directory";
 
 impl Bucket {
     /// Makes a file, which is in the store when it was written and closed; or a directory, which is there at once.
@@ -116,7 +114,7 @@ impl Bucket {
 
     /// Writes the marker of a directory, if there is none.
     pub(crate) async fn mark(&self, directory: &Directory, set: &SetAttr) -> stoa_objects::Result<()> {
-        let mut headers = self.headers(Some(DIRECTORY.to_owned()));
+        let mut headers = self.headers(Some(MARKER_TYPE.to_owned()));
         metadata::write_of(stoa_vfs::Kind::Directory, set, &mut headers.metadata);
         let none = bytes::Bytes::new();
         self.s3.put(directory.prefix(), none.into(), &headers, &Condition::IfAbsent).await.map(drop)

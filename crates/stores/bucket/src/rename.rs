@@ -15,11 +15,11 @@ use crate::directory::Directory;
 use crate::error::told;
 use crate::found::{Found, Target, Version};
 use crate::inodes::Node;
-use crate::lookup::KEY_BYTES_MAX;
 use crate::moves::{Work, Working};
 use crate::naming::component;
 use std::sync::Arc;
 use stoa_objects::Error as ObjectsError;
+use stoa_objects::s3::limits::KEY_BYTES_MAX;
 use stoa_vfs::{Error, Ino, Name, RenameMode, Result};
 
 /// A name in a directory.

@@ -6,6 +6,9 @@ pub use crate::metadata::{Metadata, RESERVED};
 use crate::escape::{self, Role};
 use stoa_vfs::Name;
 
+/// The content type of markers, as s3fs and consoles write them.
+pub const MARKER_TYPE: &str = "application/x-directory";
+
 /// The path of the object `key`, which is not the marker of a directory. `beside`: there are keys that begin with `key/`, too.
 /// `None` if it has none.
 #[must_use]
