@@ -265,11 +265,7 @@ impl Bucket {
     async fn stored<'n>(&self, nodes: &'n [Arc<Node>]) -> Result<Drafts<'n>> {
         let mut stored = Vec::new();
         for node in nodes {
-            let mut draft = node.draft.lock().await;
-            if let Some(writing) = draft.as_mut().filter(|_| !node.is_stale()) {
-                self.publish_or_lose(node, writing).await?;
-                stored.push((node.ino, draft));
-            }
+            stored.extend(self.stored_one(node).await?);
         }
         Ok(stored)
     }
@@ -278,14 +274,17 @@ impl Bucket {
     pub(super) async fn stored_if_possible<'n>(&self, nodes: &'n [Arc<Node>]) -> Drafts<'n> {
         let mut stored = Vec::new();
         for node in nodes {
-            let mut draft = node.draft.lock().await;
-            if let Some(writing) = draft.as_mut().filter(|_| !node.is_stale())
-                && self.publish_or_lose(node, writing).await.is_ok()
-            {
-                stored.push((node.ino, draft));
-            }
+            stored.extend(self.stored_one(node).await.ok().flatten());
         }
         stored
+    }
+
+    /// As [`Bucket::stored`], for one file; `None` if nobody writes to it.
+    async fn stored_one<'n>(&self, node: &'n Node) -> Result<Option<(Ino, MutexGuard<'n, Option<Draft>>)>> {
+        let mut draft = node.draft.lock().await;
+        let Some(writing) = draft.as_mut().filter(|_| !node.is_stale()) else { return Ok(None) };
+        self.publish_or_lose(node, writing).await?;
+        Ok(Some((node.ino, draft)))
     }
 
     /// Finds out whether there is nothing in a directory, or no directory.
