@@ -20,7 +20,6 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::Arc;
 use stoa_objects::Error as ObjectsError;
-use stoa_objects::s3::List;
 use stoa_vfs::{Error, Ino, Result};
 use tokio::sync::MutexGuard;
 
@@ -97,7 +96,7 @@ impl Bucket {
         to: &Directory,
         replaces: bool,
     ) -> Result<()> {
-        self.check_empty(to).await?;
+        self.marker_alone(to).await?;
         self.check_removable(from).await?;
         let nodes = self.below(from);
         let mut drafts = self.stored(&nodes).await?;
@@ -285,20 +284,6 @@ impl Bucket {
         let Some(writing) = draft.as_mut().filter(|_| !node.is_stale()) else { return Ok(None) };
         self.publish_or_lose(node, writing).await?;
         Ok(Some((node.ino, draft)))
-    }
-
-    /// Finds out whether there is nothing in a directory, or no directory.
-    async fn check_empty(&self, directory: &Directory) -> Result<()> {
-        if self.drafts.lock().keys().any(|key| key.starts_with(directory.prefix())) {
-            return Err(Error::NotEmpty);
-        }
-        let list = List { prefix: directory.prefix().to_owned(), keys_max: Some(2), ..List::default() };
-        let page = self.s3.list(&list).await.map_err(told)?;
-        let is_marker = |key: &str, size: u64| key == directory.prefix() && size == 0;
-        match page.next.is_none() && page.objects.iter().all(|object| is_marker(&object.key, object.size)) {
-            true => Ok(()),
-            false => Err(Error::NotEmpty),
-        }
     }
 
     /// Finds out whether objects of a directory may be removed, before anything is copied: tries it with one that is not there.
