@@ -19,7 +19,7 @@ use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::Arc;
-use stoa_objects::Error as ObjectsError;
+use stoa_objects::{Error as ObjectsError, hex};
 use stoa_vfs::{Error, Ino, Result};
 use tokio::sync::MutexGuard;
 
@@ -65,7 +65,7 @@ impl Tree {
         hash.update((key.len() as u64).to_le_bytes());
         hash.update(key.as_bytes());
         hash.update(etag.as_bytes());
-        hash.finalize().iter().take(16).fold(self.id.clone(), |mark, byte| format!("{mark}{byte:02x}"))
+        format!("{}{}", self.id, hex(hash.finalize().iter().take(16)))
     }
 
     /// Whether a copy with this mark was made by this rename.
