@@ -126,10 +126,10 @@ impl Bucket {
     /// Begins to work on names, or on what inodes are of, as soon as nobody moves them.
     pub(crate) async fn begin(&self, work: Work, places: &[(Ino, Option<&Name>)]) -> Result<Working<'_>> {
         loop {
-            let paths = self.paths(places)?;
-            let working = self.moves.begin(work, paths.clone()).await;
+            let moved = self.inodes.moved();
+            let working = self.moves.begin(work, self.paths(places)?).await;
             // They may have been moved meanwhile.
-            if self.paths(places)? == paths {
+            if self.inodes.moved() == moved || working.is_with(&self.paths(places)?) {
                 return Ok(working);
             }
         }

@@ -253,11 +253,7 @@ impl Bucket {
     /// The inodes of a directory, and of what is below it, that the kernel refers to.
     pub(super) fn below(&self, directory: &Directory) -> Vec<Arc<Node>> {
         let prefix = directory.prefix();
-        let is_below = |target: &Target| match target {
-            Target::Directory(below) => below.prefix().starts_with(prefix),
-            Target::Object(version) => version.key.starts_with(prefix),
-        };
-        self.inodes.all().into_iter().filter(|node| is_below(&node.target())).collect()
+        self.inodes.all().into_iter().filter(|node| node.target().key().starts_with(prefix)).collect()
     }
 
     /// Stores what is being written to these files, and keeps anybody from going on with it.
