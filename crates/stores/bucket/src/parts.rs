@@ -157,10 +157,7 @@ impl Parts {
     pub(crate) async fn abort(mut self) {
         // One that arrives after the end would stay.
         while self.under_way.join_next().await.is_some() {}
-        if let Err(error) = self.s3.abort_upload(&self.upload).await {
-            let key = &self.upload.key;
-            tracing::warn!(%error, key, "an unfinished upload stays until the bucket's rules remove it");
-        }
+        self.s3.give_up_upload(&self.upload).await;
     }
 
     /// Waits for the next part to arrive; `false` if none is on its way.

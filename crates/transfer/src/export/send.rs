@@ -66,10 +66,7 @@ impl Export {
     }
 
     async fn give_up<T>(&self, upload: &Upload, error: Error) -> Result<T> {
-        if let Err(error) = self.s3.abort_upload(upload).await {
-            let key = &upload.key;
-            tracing::warn!(%error, key, "an unfinished upload stays until the bucket's rules remove it");
-        }
+        self.s3.give_up_upload(upload).await;
         Err(error)
     }
 
