@@ -5,8 +5,8 @@ use anyhow::{Context, Result, ensure};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
-use stoa_tests::command::{self, program, shell};
-use stoa_tests::{Objects, StoreKind, scale, tools};
+use stoa_tests::command::shell;
+use stoa_tests::{Fsx, Objects, StoreKind, scale};
 
 const MIB: usize = 1 << 20;
 
@@ -17,31 +17,9 @@ fn expect(objects: &Objects, key: &str, content: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Everything fsx can do but what objects can't: ranges that move.
-const CONFIGURATION: &str = "
-flen = 4194304
-[opsize]
-max = 131072
-[weights]
-close_open = 1
-read = 10
-write = 10
-mapread = 10
-mapwrite = 10
-invalidate = 1
-truncate = 5
-fsync = 0.2
-fdatasync = 0.2
-posix_fallocate = 2
-punch_hole = 5
-sendfile = 2
-posix_fadvise = 1
-copy_file_range = 5
-";
-
 #[test]
 fn fsx() -> Result<()> {
-    let operations: u64 = scale::pick(2_000, 100_000);
+    let operations = scale::pick(2_000, 100_000);
     let limit = scale::minutes(2, 120);
     over_objects_in(
         "fsx",
@@ -49,21 +27,8 @@ fn fsx() -> Result<()> {
         &[],
         |_| Ok(()),
         |place, objects| {
-            let config = place.scratch().join("fsx.toml");
-            std::fs::write(&config, CONFIGURATION)?;
-            let artifacts = place.scratch().join("artifacts");
-            std::fs::create_dir(&artifacts)?;
-            let seed = 4;
-            command::run(
-                program(tools::tool("fsx")?)
-                    .args(["-N", &operations.to_string(), "-S", &seed.to_string(), "-f"])
-                    .arg(&config)
-                    .arg("-P")
-                    .arg(&artifacts)
-                    .arg(place.path("fsx")),
-                limit,
-            )?;
-            let there = std::fs::read(place.path("fsx"))?;
+            let file = Fsx { seed: 4, operations, bytes_max: 4 << 20, limit }.run(place)?;
+            let there = std::fs::read(file)?;
             ensure!(!there.is_empty(), "fsx left nothing");
             expect(objects, "fsx", &there)
         },

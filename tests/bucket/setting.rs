@@ -11,13 +11,18 @@ pub(crate) fn over_objects(
     plant: impl Fn(&Objects) -> Result<()>,
     test: impl Fn(&mut Place, &Objects) -> Result<()>,
 ) -> Result<()> {
-    over_objects_in(name, StoreKind::S3s, args, &plant, &test)?;
+    on_both_servers(name, |store| over_objects_in(name, store, args, &plant, &test))
+}
+
+/// Runs a test on the server in this process, and on versitygw if it is there.
+pub(crate) fn on_both_servers(name: &'static str, test: impl Fn(StoreKind) -> Result<()>) -> Result<()> {
+    test(StoreKind::S3s)?;
     match StoreKind::s3() {
         StoreKind::S3s => {
             note(&format!("{name}: not on versitygw, which is not installed"));
             Ok(())
         }
-        other => over_objects_in(name, other, args, &plant, &test),
+        other => test(other),
     }
 }
 

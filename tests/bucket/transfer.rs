@@ -1,6 +1,6 @@
 //! `stoa import` and `stoa export`: trees between a bucket and a volume.
 
-use crate::setting::pattern;
+use crate::setting::{on_both_servers, pattern};
 use anyhow::{Context, Result, ensure};
 use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -13,14 +13,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 /// Runs a test with a mounted volume and, in the same bucket, objects beside it; on both servers.
 fn beside_objects(name: &'static str, test: impl Fn(&mut Place, Objects) -> Result<()>) -> Result<()> {
-    beside_objects_in(name, StoreKind::S3s, &test)?;
-    match StoreKind::s3() {
-        StoreKind::S3s => {
-            note(&format!("{name}: not on versitygw, which is not installed"));
-            Ok(())
-        }
-        other => beside_objects_in(name, other, &test),
-    }
+    on_both_servers(name, |store| beside_objects_in(name, store, &test))
 }
 
 fn beside_objects_in(

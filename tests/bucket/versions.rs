@@ -1,12 +1,11 @@
 //! What was there before: `stoa versions`, `stoa undelete`, and mounts of a time.
 
-use crate::setting::pattern;
+use crate::setting::{on_both_servers, pattern};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
-use stoa_tests::command::note;
 use stoa_tests::{Objects, Place, Setup, StoreKind, in_place, scale};
 
 /// Servers keep the times of versions to the second, some of them.
@@ -14,14 +13,7 @@ const APART: Duration = Duration::from_millis(1100);
 
 /// Runs a test over a bucket that keeps versions, on both servers. Nothing is mounted.
 fn over_versions(name: &'static str, test: impl Fn(&mut Place, &Objects) -> Result<()>) -> Result<()> {
-    over_versions_in(name, StoreKind::S3s, &test)?;
-    match StoreKind::s3() {
-        StoreKind::S3s => {
-            note(&format!("{name}: not on versitygw, which is not installed"));
-            Ok(())
-        }
-        other => over_versions_in(name, other, &test),
-    }
+    on_both_servers(name, |store| over_versions_in(name, store, &test))
 }
 
 /// As [`over_versions`], on one server. Times of old versions are right on the one in this process alone: versitygw says of a version that was

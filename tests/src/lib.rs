@@ -19,6 +19,7 @@
 pub mod command;
 pub mod content;
 mod fsck;
+mod fsx;
 pub mod locks;
 pub mod mapping;
 mod mount;
@@ -31,6 +32,7 @@ pub mod tree;
 mod watch;
 
 pub use fsck::{Fsck, Problem};
+pub use fsx::Fsx;
 pub use mount::Mount;
 pub use objects::Objects;
 pub use place::{Place, Setup, in_place};

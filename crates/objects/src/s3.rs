@@ -29,6 +29,7 @@ mod get;
 mod head;
 mod headers;
 mod http;
+pub mod limits;
 mod list;
 mod put;
 mod send;

@@ -15,8 +15,9 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::time::SystemTime;
-use stoa_bucket::tree::{Attributes, RESERVED};
+use stoa_bucket::tree::{Metadata, RESERVED};
 use stoa_objects::s3::Headers;
+use stoa_objects::s3::limits::METADATA_BYTES_MAX;
 use stoa_vfs::{Kind, PERMISSIONS, Timestamp};
 
 const USER: &str = "user.";
@@ -24,15 +25,13 @@ const USER: &str = "user.";
 const CONTENT_TYPE: &str = "user.mime_type";
 /// Attributes of our own.
 pub(crate) const OWN: &str = "user.stoa.";
-/// What S3 takes of user metadata, in bytes: names and values together.
-const METADATA_BYTES_MAX: usize = 2 << 10;
 /// A list of names, and one value, are no longer than this, in bytes (`XATTR_LIST_MAX`, `XATTR_SIZE_MAX`).
 const XATTR_BYTES_MAX: usize = 64 << 10;
 
 /// What is carried.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Carried {
-    pub(crate) attributes: Attributes,
+    pub(crate) attributes: Metadata,
     /// Extended attributes.
     pub(crate) xattrs: BTreeMap<String, Vec<u8>>,
     /// How much of it the other side has no place for.
@@ -42,7 +41,7 @@ pub(crate) struct Carried {
 impl Carried {
     /// What an object carries that was written at `written`.
     pub(crate) fn by_object(headers: &Headers, written: Option<SystemTime>) -> Self {
-        let mut attributes = Attributes::read(&headers.metadata);
+        let mut attributes = Metadata::read(&headers.metadata);
         attributes.mtime = attributes.mtime.or(written.map(Timestamp::from));
         let mut carried = Self { attributes, ..Self::default() };
         for (name, value) in headers.metadata.iter().filter(|(name, _)| !RESERVED.contains(&name.as_str())) {
@@ -75,7 +74,7 @@ impl Carried {
 
     /// What a link carries.
     pub(crate) fn by_stat(stat: &Stat) -> Self {
-        let attributes = Attributes {
+        let attributes = Metadata {
             kind: Kind::from_mode(stat.st_mode),
             mode: Some(stat.st_mode & PERMISSIONS),
             uid: Some(stat.st_uid),
@@ -121,7 +120,7 @@ impl Carried {
         for (name, value) in &self.xattrs {
             left_out += refused(rustix::fs::fsetxattr(file, name.as_str(), value, XattrFlags::empty()))?;
         }
-        let Attributes { mode, uid, gid, mtime, .. } = self.attributes;
+        let Metadata { mode, uid, gid, mtime, .. } = self.attributes;
         if uid.is_some() || gid.is_some() {
             left_out += refused(rustix::fs::fchown(file, owner(uid), group(gid)))?;
         }
@@ -137,7 +136,7 @@ impl Carried {
 
     /// Gives them to a link, which has an owner and a time.
     pub(crate) fn give_link(&self, dir: &Dir, name: &[u8]) -> Result<u64> {
-        let Attributes { uid, gid, mtime, .. } = self.attributes;
+        let Metadata { uid, gid, mtime, .. } = self.attributes;
         let mut left_out = self.left_out + self.xattrs.len() as u64;
         if uid.is_some() || gid.is_some() {
             let flags = AtFlags::SYMLINK_NOFOLLOW;

@@ -11,13 +11,12 @@ use crate::tree::Tree;
 use crate::{Error, Options, PIECE_BYTES, Result, Tally, blocking};
 use std::path::Path;
 use std::sync::Arc;
+use stoa_bucket::tree::MARKER_TYPE;
 use stoa_objects::s3::{Condition, Headers, List, ObjectInfo, S3Bucket};
 use stoa_vfs::Name;
 use tokio::sync::{Semaphore, mpsc};
 use walk::Found;
 
-/// The content type of markers, as s3fs and consoles write them.
-const DIRECTORY: &str = "application/x-directory";
 /// So many files are found ahead of those that are copied.
 const FOUND_MAX: usize = 1024;
 /// Memory is counted in these units, in bytes.
@@ -116,7 +115,7 @@ impl Export {
         })
         .await?;
         let mut headers = carried.headers();
-        headers.content_type = Some(DIRECTORY.to_owned());
+        headers.content_type = Some(MARKER_TYPE.to_owned());
         let there = self.there(key, is_empty).await?;
         if let Some(info) = &there {
             if info.size > 0 {

@@ -89,26 +89,23 @@ impl Import {
     async fn list(self: &Arc<Self>, jobs: &mut Jobs<String>) -> stoa_objects::Result<()> {
         let mut list = List { prefix: self.prefix.clone(), ..List::default() };
         let mut order = Order::default();
-        let mut next = self.ask(&list);
-        loop {
-            let page = next.await.unwrap_or_else(|error| {
+        let mut next = Some(self.ask(&list));
+        while let Some(page) = next.take() {
+            let page = page.await.unwrap_or_else(|error| {
                 Err(stoa_objects::Error::Unavailable { op: "list".to_owned(), detail: error.to_string() })
             })?;
             list.continuation = page.next;
             // While what is on this page is copied, the next one comes.
-            next = self.ask(&list);
+            next = list.continuation.is_some().then(|| self.ask(&list));
             for object in page.objects {
                 if self.tally.is_stopped() {
                     return Ok(());
                 }
                 self.take(order.next(self.relative(object)?)?, jobs).await;
             }
-            if list.continuation.is_none() {
-                next.abort();
-                self.take(order.end(), jobs).await;
-                return Ok(());
-            }
         }
+        self.take(order.end(), jobs).await;
+        Ok(())
     }
 
     fn ask(&self, list: &List) -> tokio::task::JoinHandle<stoa_objects::Result<Page>> {

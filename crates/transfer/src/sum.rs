@@ -5,6 +5,7 @@ use base64::prelude::BASE64_STANDARD;
 use crc_fast::{CrcAlgorithm, Digest};
 use md5::Md5;
 use sha2::{Digest as _, Sha256};
+use stoa_objects::hex;
 use stoa_objects::s3::{Algorithm, Checksum, ObjectInfo, S3Bucket};
 
 /// What the bytes of an object must come to.
@@ -139,15 +140,6 @@ fn md5_of(etag: &str) -> Option<&str> {
     let text = etag.trim_matches('"');
     let is_hex = text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     is_hex.then_some(text)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

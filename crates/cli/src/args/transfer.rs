@@ -1,7 +1,6 @@
 //! The flags of `stoa import` and `stoa export`.
 
-use super::{Access, Report};
-use clap::builder::FalseyValueParser;
+use super::Reach;
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
 
@@ -65,11 +64,6 @@ pub(crate) struct Copying {
     /// Copy also what does not have the checksum that the server says
     #[arg(long)]
     pub(crate) unverified: bool,
-    /// Say in each request that you pay for it, as some public buckets demand
-    #[arg(long, value_parser = FalseyValueParser::new())]
-    pub(crate) requester_pays: bool,
     #[command(flatten)]
-    pub(crate) access: Access,
-    #[command(flatten)]
-    pub(crate) report: Report,
+    pub(crate) reach: Reach,
 }

@@ -65,11 +65,11 @@ fn copy(
     let tally = Arc::new(Tally::default());
     super::runtime()?.block_on(async {
         let mut signals = Signals::listen()?;
-        let (s3, prefix) = place.objects(&copying.access, copying.requester_pays).await?;
+        let (s3, prefix) = place.objects(&copying.reach.access, copying.reach.requester_pays).await?;
         watch(work(s3, &prefix, options, Arc::clone(&tally)), &mut signals, &tally).await
     })?;
     let report = tally.report();
-    match copying.report.json {
+    match copying.reach.report.json {
         true => output::json(&report),
         false => print(&report, if copying.dry_run { "would be" } else { "" }, done, began.elapsed()),
     }

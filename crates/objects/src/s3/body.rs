@@ -1,6 +1,7 @@
 //! What a request carries, and what is said about it.
 
 use super::sign;
+use crate::hex;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
@@ -86,15 +87,6 @@ pub(super) fn crc64nvme(payload: &PutPayload) -> String {
 /// The value of `Content-MD5`, which some requests must have.
 pub(super) fn md5(bytes: &[u8]) -> String {
     BASE64_STANDARD.encode(Md5::digest(bytes))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

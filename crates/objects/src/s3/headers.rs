@@ -28,7 +28,7 @@ pub struct Headers {
     /// `Expires`.
     pub expires: Option<String>,
     /// User metadata, without `x-amz-meta-` before the names. Names are in lower case, and values visible ASCII with no
-    /// space at either end: others are refused. S3 takes 2 KiB in all.
+    /// space at either end: others are refused. S3 takes [`super::limits::METADATA_BYTES_MAX`] in all.
     pub metadata: BTreeMap<String, String>,
     /// How the object is stored.
     pub storage: Storage,

@@ -133,6 +133,14 @@ impl S3Bucket {
             }
         }
     }
+
+    /// As [`S3Bucket::abort_upload`], for who can do nothing about a failure: it is in the log.
+    pub async fn give_up_upload(&self, upload: &Upload) {
+        if let Err(error) = self.abort_upload(upload).await {
+            let key = &upload.key;
+            tracing::warn!(%error, key, "an unfinished upload stays until the bucket's rules remove it");
+        }
+    }
 }
 
 /// Tags as a query, if there are any.

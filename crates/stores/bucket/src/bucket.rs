@@ -21,8 +21,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use stoa_cache::{Budget, Cache, DiskOptions, Usage};
-use stoa_objects::Error as ObjectsError;
 use stoa_objects::s3::{S3Bucket, Storage};
+use stoa_objects::{Error as ObjectsError, hex};
 use stoa_vfs::Handles;
 
 /// Shares of the memory ceiling: a half for data, as objects are larger than names;
@@ -195,5 +195,5 @@ fn named(host: &str) -> String {
 /// The folder of its disk cache: another for each server, bucket and prefix.
 fn cache_folder(s3: &S3Bucket, prefix: &str) -> String {
     let hash = Sha256::digest(format!("{s3:?} {prefix:?}"));
-    hash.iter().take(16).fold("bucket-".to_owned(), |text, byte| format!("{text}{byte:02x}"))
+    format!("bucket-{}", hex(hash.iter().take(16)))
 }

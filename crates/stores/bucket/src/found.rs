@@ -28,6 +28,16 @@ pub(crate) enum Target {
     Object(Version),
 }
 
+impl Target {
+    /// The key of the object, or of the directory's marker, which the keys below it begin with.
+    pub(crate) fn key(&self) -> &str {
+        match self {
+            Self::Directory(directory) => directory.prefix(),
+            Self::Object(version) => &version.key,
+        }
+    }
+}
+
 /// How a file looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Looks {

@@ -8,7 +8,7 @@ use siphasher::sip::SipHasher13;
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use stoa_vfs::{Attr, Entry, Error, Ino, Result, SetAttr};
 
 /// Numbers that fit into a signed 64-bit one: some programs count in those.
@@ -41,6 +41,7 @@ pub(crate) struct Node {
 pub(crate) struct Inodes {
     root: Arc<Node>,
     table: Mutex<Table>,
+    moved: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -139,7 +140,7 @@ impl Node {
 
 impl Inodes {
     pub(crate) fn new(root: &Found) -> Self {
-        Self { root: Node::new(Ino::ROOT, root), table: Mutex::default() }
+        Self { root: Node::new(Ino::ROOT, root), table: Mutex::default(), moved: AtomicU64::new(0) }
     }
 
     /// The inode of a number.
@@ -209,15 +210,23 @@ impl Inodes {
         self.find(&Target::Object(Version { key: key.into(), etag: Some(etag.into()), size, draft: 0 }))
     }
 
-    /// `node` has become `target`, by what was written to it.
+    /// `node` has become `target`, by what was written to it, or by a rename.
     pub(crate) fn became(&self, node: &Node, target: Target) {
         let mut table = self.table.lock();
         let before = std::mem::replace(&mut *node.target.lock(), target.clone());
+        if before.key() != target.key() {
+            self.moved.fetch_add(1, Ordering::SeqCst);
+        }
         table.lose(&before, node.ino);
         // The kernel may have forgotten it meanwhile.
         if table.referred.get(&node.ino).is_some_and(|it| std::ptr::eq(&*it.node, node)) {
             table.written.insert(target, node.ino);
         }
+    }
+
+    /// How often one has got another key.
+    pub(crate) fn moved(&self) -> u64 {
+        self.moved.load(Ordering::SeqCst)
     }
 
     /// Whether the kernel refers to `target`, and it is known to be gone.

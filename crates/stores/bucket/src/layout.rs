@@ -4,9 +4,9 @@
 //! it, so that parts can be sent in any order while the file is being written.
 
 use crate::extents::{Extents, Place};
-use crate::parts::{COPY_BYTES_MAX, PART_BYTES_MIN, PARTS_MAX};
 use std::collections::BTreeSet;
 use std::ops::Range;
+use stoa_objects::s3::limits::{COPY_BYTES_MAX, PART_BYTES_MIN, PARTS_MAX};
 
 /// The longest part that is copied here, in bytes, if the object is not very long: several shorter ones are copied faster.
 const COPY_BYTES: u64 = 256 << 20;

@@ -12,13 +12,11 @@ use crate::inodes::Node;
 use crate::listing::first_below;
 use crate::moves::shows;
 use crate::rename::is_journal;
+use stoa_objects::s3::limits::KEY_BYTES_MAX;
 use stoa_objects::s3::{List, Listed};
 use stoa_objects::{Error as ObjectsError, Result as ObjectsResult};
 use stoa_vfs::{Cookie, Error, Name, Result};
 use tokio::time::Instant;
-
-/// The longest key, in bytes, that S3 has.
-pub(crate) const KEY_BYTES_MAX: usize = 1024;
 
 /// So many names that begin with the one that is asked for are listed with it.
 const NEIGHBOURS_MAX: u16 = 100;

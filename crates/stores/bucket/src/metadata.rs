@@ -9,19 +9,28 @@ use stoa_vfs::{Kind, PERMISSIONS, SetAttr, SetTime, Timestamp};
 /// Nanoseconds have nine digits.
 const NANO_DIGITS: usize = 9;
 
-/// What the metadata of an object say; `None` where they say nothing.
+/// The names of the user metadata that say what [`Metadata`] hold, and of those that s3fs writes beside them.
+pub const RESERVED: [&str; 6] = ["mode", "uid", "gid", "mtime", "atime", "ctime"];
+
+/// What user metadata say of a file; `None` where they say nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Metadata {
-    /// Symbolic links are known by this.
-    pub(crate) kind: Option<Kind>,
-    pub(crate) mode: Option<u32>,
-    pub(crate) uid: Option<u32>,
-    pub(crate) gid: Option<u32>,
-    pub(crate) mtime: Option<Timestamp>,
+pub struct Metadata {
+    /// What it is. Symbolic links are known by this.
+    pub kind: Option<Kind>,
+    /// Permission bits.
+    pub mode: Option<u32>,
+    /// Owner.
+    pub uid: Option<u32>,
+    /// Group.
+    pub gid: Option<u32>,
+    /// Time of the last change of its content.
+    pub mtime: Option<Timestamp>,
 }
 
 impl Metadata {
-    pub(crate) fn read(user: &BTreeMap<String, String>) -> Self {
+    /// What `user` says, as s3fs and rclone write it.
+    #[must_use]
+    pub fn read(user: &BTreeMap<String, String>) -> Self {
         let number = |name: &str| user.get(name).and_then(|text| text.trim().parse::<u32>().ok());
         let mode = number("mode");
         Self {
@@ -32,6 +41,20 @@ impl Metadata {
             mtime: user.get("mtime").and_then(|text| seconds(text.trim())),
         }
     }
+
+    /// Writes them into `user`, as s3fs does. What they do not say stays as it is there.
+    pub fn write(&self, user: &mut BTreeMap<String, String>) {
+        let mut put = |name: &str, value: Option<String>| {
+            if let Some(value) = value {
+                user.insert(name.to_owned(), value);
+            }
+        };
+        let kind = self.kind.unwrap_or(Kind::Regular);
+        put("mode", self.mode.map(|mode| (kind.mode_bits() | (mode & PERMISSIONS)).to_string()));
+        put("uid", self.uid.map(|uid| uid.to_string()));
+        put("gid", self.gid.map(|gid| gid.to_string()));
+        put("mtime", self.mtime.map(time));
+    }
 }
 
 /// Writes what `set` says of a regular file, as s3fs does.
@@ -41,22 +64,25 @@ pub(crate) fn write(set: &SetAttr, user: &mut BTreeMap<String, String>) {
 
 /// Writes what `set` says of a file of this kind.
 pub(crate) fn write_of(kind: Kind, set: &SetAttr, user: &mut BTreeMap<String, String>) {
-    let mut put = |name: &str, value: Option<String>| {
-        if let Some(value) = value {
-            user.insert(name.to_owned(), value);
-        }
-    };
-    put("mode", set.mode.map(|mode| (kind.mode_bits() | (mode & PERMISSIONS)).to_string()));
-    put("uid", set.uid.map(|uid| uid.to_string()));
-    put("gid", set.gid.map(|gid| gid.to_string()));
-    match set.mtime {
-        Some(SetTime::At(Timestamp { secs, nanos: 0 })) => put("mtime", Some(secs.to_string())),
-        Some(SetTime::At(Timestamp { secs, nanos })) if secs >= 0 => put("mtime", Some(format!("{secs}.{nanos:09}"))),
-        // To the second, so long ago.
-        Some(SetTime::At(Timestamp { secs, .. })) => put("mtime", Some(secs.to_string())),
+    let mtime = match set.mtime {
+        Some(SetTime::At(time)) => Some(time),
         // The time of writing, which is what an object shows that says none.
-        Some(SetTime::Now) => drop(user.remove("mtime")),
-        None => {}
+        Some(SetTime::Now) => {
+            user.remove("mtime");
+            None
+        }
+        None => None,
+    };
+    Metadata { kind: Some(kind), mode: set.mode, uid: set.uid, gid: set.gid, mtime }.write(user);
+}
+
+fn time(Timestamp { secs, nanos }: Timestamp) -> String {
+    match (secs, nanos) {
+        (secs, 0) => secs.to_string(),
+        (0.., nanos) => format!("{secs}.{nanos:09}"),
+        // Before 1970 the fraction is counted backward in writing, and forward in a timestamp.
+        (-1, nanos) => format!("-0.{:09}", 1_000_000_000 - nanos),
+        (secs, nanos) => format!("{}.{:09}", secs + 1, 1_000_000_000 - nanos),
     }
 }
 

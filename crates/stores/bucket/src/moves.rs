@@ -92,8 +92,7 @@ impl Hidden {
         match (self, target) {
             (Self::Object(key), Target::Object(version)) => version.key == *key,
             (Self::Object(_), Target::Directory(_)) => false,
-            (Self::Directory(prefix), Target::Object(version)) => version.key.starts_with(&**prefix),
-            (Self::Directory(prefix), Target::Directory(directory)) => directory.prefix().starts_with(&**prefix),
+            (Self::Directory(prefix), target) => target.key().starts_with(&**prefix),
         }
     }
 }
@@ -205,6 +204,12 @@ impl Worker {
 }
 
 impl Working<'_> {
+    /// Whether these are the paths that it is with.
+    pub(crate) fn is_with(&self, paths: &[String]) -> bool {
+        let state = self.moves.state.lock();
+        state.at_work.iter().any(|worker| worker.id == self.id && worker.paths == paths)
+    }
+
     /// Waits until nobody looks any more who began before, and has all others wait.
     pub(crate) async fn switch(&self) {
         self.becomes(Work::Switch);

@@ -10,15 +10,13 @@ use crate::inodes::Node;
 use crate::listing::{Page, first_below};
 use crate::metadata;
 use crate::rename::is_journal;
+use crate::tree::MARKER_TYPE;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stoa_objects::Error as ObjectsError;
-use stoa_objects::s3::{Condition, Headers, List};
+use stoa_objects::s3::{Condition, Headers, List, Listed};
 use stoa_vfs::{Caller, Entry, Error, Make, Name, Node as Kind, Result, SetAttr};
 use tokio::time::Instant;
-
-/// The content type of markers, as s3fs and consoles write them.
-const DIRECTORY: &str = "application/x-directory";
 
 impl Bucket {
     /// Makes a file, which is in the store when it was written and closed; or a directory, which is there at once.
@@ -116,7 +114,7 @@ impl Bucket {
 
     /// Writes the marker of a directory, if there is none.
     pub(crate) async fn mark(&self, directory: &Directory, set: &SetAttr) -> stoa_objects::Result<()> {
-        let mut headers = self.headers(Some(DIRECTORY.to_owned()));
+        let mut headers = self.headers(Some(MARKER_TYPE.to_owned()));
         metadata::write_of(stoa_vfs::Kind::Directory, set, &mut headers.metadata);
         let none = bytes::Bytes::new();
         self.s3.put(directory.prefix(), none.into(), &headers, &Condition::IfAbsent).await.map(drop)
@@ -171,16 +169,10 @@ impl Bucket {
     pub(crate) async fn rmdir_in(&self, node: &Node, directory: &Directory, name: &Name) -> Result<()> {
         let found = self.find(node, directory, name).await?;
         let Target::Directory(gone) = &found.target else { return Err(Error::NotDirectory) };
-        let drafts = self.drafts.lock().keys().any(|key| key.starts_with(gone.prefix()));
-        if gone.is_continued() || drafts {
+        if gone.is_continued() {
             return Err(Error::NotEmpty);
         }
-        let list = List { prefix: gone.prefix().to_owned(), keys_max: Some(2), ..List::default() };
-        let page = self.s3.list(&list).await.map_err(told)?;
-        if page.objects.iter().any(|object| object.key != gone.prefix() || object.size > 0) || page.next.is_some() {
-            return Err(Error::NotEmpty);
-        }
-        for marker in page.objects {
+        if let Some(marker) = self.marker_alone(gone).await? {
             self.s3.delete(&marker.key, marker.etag.as_deref(), None).await.map_err(told)?;
         }
         if let Some(node) = self.inodes.find(&found.target) {
@@ -189,6 +181,23 @@ impl Bucket {
         self.changed(gone.prefix());
         self.recent.keep(directory, name, None, Instant::now());
         self.keep(node, directory).await
+    }
+
+    /// The marker of a directory that has nothing else in it; `None` if it has not even that, or if there is none.
+    ///
+    /// # Errors
+    /// [`Error::NotEmpty`]; those of listing.
+    pub(crate) async fn marker_alone(&self, directory: &Directory) -> Result<Option<Listed>> {
+        if self.drafts.lock().keys().any(|key| key.starts_with(directory.prefix())) {
+            return Err(Error::NotEmpty);
+        }
+        let list = List { prefix: directory.prefix().to_owned(), keys_max: Some(2), ..List::default() };
+        let page = self.s3.list(&list).await.map_err(told)?;
+        let is_marker = |object: &Listed| object.key == directory.prefix() && object.size == 0;
+        match page.next.is_none() && page.objects.iter().all(is_marker) {
+            true => Ok(page.objects.into_iter().next()),
+            false => Err(Error::NotEmpty),
+        }
     }
 
     /// Sees to it that a directory does not go with the last name in it: rmdir alone removes one.

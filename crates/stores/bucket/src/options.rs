@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 use stoa_objects::s3::Storage;
+use stoa_objects::s3::limits::COPY_BYTES_MAX;
 
 /// Where the attributes of files come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -67,7 +68,7 @@ impl Default for Options {
             dir_mode: 0o755,
             page_keys_max: None,
             storage: Storage::default(),
-            copy_bytes_max: 5 << 30,
+            copy_bytes_max: COPY_BYTES_MAX,
             rename_lease: Duration::from_secs(120),
             memory_bytes_max: 1 << 30,
             cache_dir: None,

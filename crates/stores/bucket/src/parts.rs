@@ -7,18 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stoa_cache::Reservation;
 use stoa_objects::Result;
+use stoa_objects::s3::limits::{PART_BYTES_MIN, PARTS_MAX};
 use stoa_objects::s3::{Condition, Headers, Part, S3Bucket, Source, Upload, Written};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
-
-/// The shortest part that is not the last, in bytes.
-pub(crate) const PART_BYTES_MIN: u64 = 5 << 20;
-
-/// The longest object, or part of one, that is copied in one request, in bytes.
-pub(crate) const COPY_BYTES_MAX: u64 = 5 << 30;
-
-/// So many parts has an object at most.
-pub(crate) const PARTS_MAX: u32 = 10_000;
 
 /// So many parts of one object are on their way at once,
 const SENT_AT_ONCE: usize = 4;
@@ -165,10 +157,7 @@ impl Parts {
     pub(crate) async fn abort(mut self) {
         // One that arrives after the end would stay.
         while self.under_way.join_next().await.is_some() {}
-        if let Err(error) = self.s3.abort_upload(&self.upload).await {
-            let key = &self.upload.key;
-            tracing::warn!(%error, key, "an unfinished upload stays until the bucket's rules remove it");
-        }
+        self.s3.give_up_upload(&self.upload).await;
     }
 
     /// Waits for the next part to arrive; `false` if none is on its way.

@@ -15,11 +15,11 @@ use crate::directory::Directory;
 use crate::error::told;
 use crate::found::{Found, Target, Version};
 use crate::inodes::Node;
-use crate::lookup::KEY_BYTES_MAX;
 use crate::moves::{Work, Working};
 use crate::naming::component;
 use std::sync::Arc;
 use stoa_objects::Error as ObjectsError;
+use stoa_objects::s3::limits::KEY_BYTES_MAX;
 use stoa_vfs::{Error, Ino, Name, RenameMode, Result};
 
 /// A name in a directory.
@@ -126,10 +126,10 @@ impl Bucket {
     /// Begins to work on names, or on what inodes are of, as soon as nobody moves them.
     pub(crate) async fn begin(&self, work: Work, places: &[(Ino, Option<&Name>)]) -> Result<Working<'_>> {
         loop {
-            let paths = self.paths(places)?;
-            let working = self.moves.begin(work, paths.clone()).await;
+            let moved = self.inodes.moved();
+            let working = self.moves.begin(work, self.paths(places)?).await;
             // They may have been moved meanwhile.
-            if self.paths(places)? == paths {
+            if self.inodes.moved() == moved || working.is_with(&self.paths(places)?) {
                 return Ok(working);
             }
         }

@@ -81,9 +81,7 @@ impl Bucket {
         }
         match self.s3.create_upload(key, headers).await {
             Ok(upload) => {
-                if let Err(error) = self.s3.abort_upload(&upload).await {
-                    tracing::warn!(%error, key, "an unfinished upload stays until the bucket's rules remove it");
-                }
+                self.s3.give_up_upload(&upload).await;
                 self.rights.granted(key);
                 Ok(())
             }

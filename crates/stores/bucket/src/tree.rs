@@ -1,61 +1,13 @@
 //! What a mount makes of keys and user metadata, for who copies whole trees: a tree that is copied has the names and the
 //! attributes that it has in a mount.
 
+pub use crate::metadata::{Metadata, RESERVED};
+
 use crate::escape::{self, Role};
-use crate::metadata::Metadata;
-use std::collections::BTreeMap;
-use stoa_vfs::{Kind, Name, PERMISSIONS, Timestamp};
+use stoa_vfs::Name;
 
-/// The names of the user metadata that say what [`Attributes`] hold, and of those that s3fs writes beside them.
-pub const RESERVED: [&str; 6] = ["mode", "uid", "gid", "mtime", "atime", "ctime"];
-
-/// What user metadata say of a file; `None` where they say nothing.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Attributes {
-    /// What it is.
-    pub kind: Option<Kind>,
-    /// Permission bits.
-    pub mode: Option<u32>,
-    /// Owner.
-    pub uid: Option<u32>,
-    /// Group.
-    pub gid: Option<u32>,
-    /// Time of the last change of its content.
-    pub mtime: Option<Timestamp>,
-}
-
-impl Attributes {
-    /// What `user` says, as s3fs and rclone write it.
-    #[must_use]
-    pub fn read(user: &BTreeMap<String, String>) -> Self {
-        let Metadata { kind, mode, uid, gid, mtime } = Metadata::read(user);
-        Self { kind, mode, uid, gid, mtime }
-    }
-
-    /// Writes them into `user`, as s3fs does.
-    pub fn write(&self, user: &mut BTreeMap<String, String>) {
-        let mut put = |name: &str, value: Option<String>| {
-            if let Some(value) = value {
-                user.insert(name.to_owned(), value);
-            }
-        };
-        let kind = self.kind.unwrap_or(Kind::Regular);
-        put("mode", self.mode.map(|mode| (kind.mode_bits() | (mode & PERMISSIONS)).to_string()));
-        put("uid", self.uid.map(|uid| uid.to_string()));
-        put("gid", self.gid.map(|gid| gid.to_string()));
-        put("mtime", self.mtime.map(time));
-    }
-}
-
-fn time(Timestamp { secs, nanos }: Timestamp) -> String {
-    match (secs, nanos) {
-        (secs, 0) => secs.to_string(),
-        (0.., nanos) => format!("{secs}.{nanos:09}"),
-        // Before 1970 the fraction is counted backward in writing, and forward in a timestamp.
-        (-1, nanos) => format!("-0.{:09}", 1_000_000_000 - nanos),
-        (secs, nanos) => format!("{}.{:09}", secs + 1, 1_000_000_000 - nanos),
-    }
-}
+/// The content type of markers, as s3fs and consoles write them.
+pub const MARKER_TYPE: &str = "application/x-directory";
 
 /// The path of the object `key`, which is not the marker of a directory. `beside`: there are keys that begin with `key/`, too.
 /// `None` if it has none.

@@ -7,12 +7,12 @@ use crate::draft::{Draft, OBJECT_BYTES_MAX, Sink};
 use crate::error::told;
 use crate::found::{Target, Version};
 use crate::inodes::Node;
-use crate::parts::COPY_BYTES_MAX;
 use crate::reading::Open;
 use bytes::Bytes;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use stoa_objects::s3::limits::COPY_BYTES_MAX;
 use stoa_objects::s3::{Condition, CopyHeaders, Headers, Source};
 use stoa_vfs::{Allocate, Error, OpenFlags, Result, SetAttr, SetTime};
 

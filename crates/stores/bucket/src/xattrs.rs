@@ -11,6 +11,7 @@ use bytes::Bytes;
 use encoding::{decode_name, decode_value, encode_name, encode_value};
 use std::collections::BTreeMap;
 use stoa_objects::Error as ObjectsError;
+use stoa_objects::s3::limits::METADATA_BYTES_MAX;
 use stoa_objects::s3::{Headers, ObjectInfo};
 use stoa_vfs::{Error, Result, XattrMode};
 
@@ -25,9 +26,6 @@ const TAG: &str = "s3.tag.";
 
 /// User metadata that are shown in other ways.
 const ATTRIBUTES: [&str; 4] = ["mode", "uid", "gid", "mtime"];
-
-/// The most bytes of names and values of user metadata that S3 takes.
-const METADATA_BYTES_MAX: usize = 2048;
 
 /// The part of an attribute's name after `user.`. Others there can't be: told so once, `ls -l` asks for no label and no ACL of the next file.
 fn user(name: &[u8]) -> Result<&str> {

@@ -10,7 +10,7 @@ use rustix::fs::{FileType, Stat};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::sync::Arc;
-use stoa_bucket::tree::{Attributes, RESERVED};
+use stoa_bucket::tree::{Metadata, RESERVED};
 use stoa_objects::s3::{Headers, ObjectInfo};
 use stoa_vfs::Name;
 
@@ -24,7 +24,7 @@ pub(super) struct Opened {
     pub(super) stat: Stat,
     pub(super) headers: Headers,
     pub(super) left_out: u64,
-    attributes: Attributes,
+    attributes: Metadata,
 }
 
 /// What is in it.
@@ -127,7 +127,7 @@ impl Export {
     /// # Errors
     /// If it may not be.
     async fn is_settled(&self, opened: &Opened, info: &ObjectInfo) -> Result<bool> {
-        let says = Attributes::read(&info.headers.metadata);
+        let says = Metadata::read(&info.headers.metadata);
         let same_time = info.size == opened.size() && says.mtime == opened.attributes.mtime;
         if same_time || opened.is_import_of(info).await? {
             // Where only what it says of itself differs, nothing is lost.
@@ -146,9 +146,7 @@ impl Export {
 fn agree(object: &BTreeMap<String, String>, file: &BTreeMap<String, String>) -> bool {
     let reserved = |name: &String| RESERVED.contains(&name.as_str());
     let said = |(name, value): (&String, &String)| match file.get(name) {
-        Some(own) => {
-            own == value || (name == "mtime" && Attributes::read(object).mtime == Attributes::read(file).mtime)
-        }
+        Some(own) => own == value || (name == "mtime" && Metadata::read(object).mtime == Metadata::read(file).mtime),
         None => reserved(name),
     };
     object.iter().all(said) && file.keys().all(|name| reserved(name) || object.contains_key(name))

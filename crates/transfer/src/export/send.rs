@@ -11,11 +11,9 @@ use std::io::ErrorKind;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
+use stoa_objects::s3::limits::PARTS_MAX;
 use stoa_objects::s3::{Algorithm, Checksum, ObjectInfo, Part, Read, Upload};
 use tokio::sync::SemaphorePermit;
-
-/// An upload has no more parts.
-const PARTS_MAX: u64 = 10_000;
 
 /// What S3 made of a file.
 struct Stored {
@@ -68,10 +66,7 @@ impl Export {
     }
 
     async fn give_up<T>(&self, upload: &Upload, error: Error) -> Result<T> {
-        if let Err(error) = self.s3.abort_upload(upload).await {
-            let key = &upload.key;
-            tracing::warn!(%error, key, "an unfinished upload stays until the bucket's rules remove it");
-        }
+        self.s3.give_up_upload(upload).await;
         Err(error)
     }
 
@@ -173,7 +168,7 @@ async fn hashed(data: Bytes) -> Result<(Sent, Bytes)> {
 
 /// How long the parts of an object are, in bytes: 8 MiB, or as many MiB as it takes for there to be few enough of them.
 fn part_bytes(size: u64) -> u64 {
-    let least = size.div_ceil(PARTS_MAX);
+    let least = size.div_ceil(u64::from(PARTS_MAX));
     least.div_ceil(1 << 20).max(PIECE_BYTES >> 20) << 20
 }
 
@@ -185,7 +180,7 @@ mod tests {
     fn every_size_has_few_enough_parts() {
         for size in [PIECE_BYTES + 1, 80 << 30, (80 << 30) + 1, 5 << 40] {
             let step = part_bytes(size);
-            assert!(size.div_ceil(step) <= PARTS_MAX && step >= PIECE_BYTES, "{size}: {step}");
+            assert!(size.div_ceil(step) <= u64::from(PARTS_MAX) && step >= PIECE_BYTES, "{size}: {step}");
         }
         assert_eq!(part_bytes(PIECE_BYTES + 1), PIECE_BYTES);
     }

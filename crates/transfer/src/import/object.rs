@@ -8,7 +8,7 @@ use crate::tree::{self, Dir, TEMPORARY};
 use crate::{Error, Result, blocking};
 use rustix::fs::{FileType, Stat};
 use std::sync::Arc;
-use stoa_bucket::tree::{Attributes, path_of_object};
+use stoa_bucket::tree::{Metadata, path_of_object};
 use stoa_objects::Error as ObjectsError;
 use stoa_objects::s3::{Listed, ObjectInfo};
 use stoa_vfs::{Name, Timestamp};
@@ -123,7 +123,7 @@ impl Import {
 
 /// The time that its file has.
 fn written(info: &ObjectInfo) -> Option<Timestamp> {
-    Attributes::read(&info.headers.metadata).mtime.or(info.modified.map(Timestamp::from))
+    Metadata::read(&info.headers.metadata).mtime.or(info.modified.map(Timestamp::from))
 }
 
 fn spot(key: &str, beside: bool) -> Result<Spot> {

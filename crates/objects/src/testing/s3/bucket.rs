@@ -2,6 +2,7 @@
 
 use super::carried::Carried;
 use super::versions::Version;
+use crate::hex;
 use bytes::Bytes;
 use s3s::crypto::{Checksum, Md5};
 use s3s::dto::{ETag, ETagCondition};
@@ -52,7 +53,7 @@ impl Object {
 
 /// The MD5 of `bytes` in hexadecimal, which is what S3 makes tags of.
 pub(super) fn md5(bytes: &[u8]) -> String {
-    Md5::checksum(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Md5::checksum(bytes))
 }
 
 /// Whether a write may go ahead, as S3 decides it.

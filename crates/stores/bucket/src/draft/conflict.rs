@@ -4,18 +4,16 @@ use super::{Draft, Replaced, Sink, kept};
 use crate::error::{told, told_of_read};
 use crate::extents::{Extents, Place};
 use crate::found::Version;
-use crate::parts::{COPY_BYTES_MAX, Parts};
+use crate::parts::Parts;
 use crate::source::{Raw, cached, pieces};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::SystemTime;
+use stoa_objects::s3::limits::{COPY_BYTES_MAX, KEY_BYTES_MAX};
 use stoa_objects::s3::{Condition, ObjectInfo, Source, Written};
 use stoa_vfs::{Error, Result};
-
-/// The longest key of S3, in bytes.
-const KEY_BYTES_MAX: usize = 1024;
 
 /// How often a name is tried that others write too.
 const ATTEMPTS_MAX: u32 = 5;

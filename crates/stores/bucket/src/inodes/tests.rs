@@ -82,6 +82,17 @@ fn what_is_written_keeps_its_number() {
 }
 
 #[test]
+fn only_another_key_is_a_move() {
+    let inodes = Inodes::new(&directory(""));
+    let ino = inodes.hand_out(&object("a", "1")).attr.ino;
+    let node = inodes.get(ino).unwrap();
+    inodes.became(&node, object("a", "2").target);
+    assert_eq!(inodes.moved(), 0);
+    inodes.became(&node, object("b", "2").target);
+    assert_eq!(inodes.moved(), 1);
+}
+
+#[test]
 fn a_number_stays_when_whoever_had_the_one_before_is_gone() {
     let inodes = Inodes::new(&directory(""));
     let (old, new) = (object("a", "1"), object("a", "2"));

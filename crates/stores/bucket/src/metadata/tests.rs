@@ -53,6 +53,20 @@ fn what_is_written_is_read() {
     assert_eq!(Metadata::read(&user), Metadata { mtime: None, ..expected });
 }
 
+#[test]
+fn times_come_back() {
+    for (secs, nanos) in [(0, 0), (1_609_459_200, 5), (-1, 1), (-1, 0), (-5, 250_000_000), (7, 999_999_999)] {
+        let at = Timestamp { secs, nanos };
+        let mut user = BTreeMap::new();
+        let said = Metadata { kind: Some(Kind::Symlink), mode: Some(0o4755), uid: Some(7), gid: None, mtime: Some(at) };
+        said.write(&mut user);
+        assert_eq!(Metadata::read(&user), said, "{user:?}");
+        let set = SetAttr { mtime: Some(SetTime::At(at)), ..SetAttr::default() };
+        write(&set, &mut user);
+        assert_eq!(Metadata::read(&user), said, "{user:?}");
+    }
+}
+
 proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in "\\PC*") {

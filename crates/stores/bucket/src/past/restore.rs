@@ -1,11 +1,12 @@
 //! Getting back what was deleted or replaced.
 
 use super::What;
-use crate::parts::{COPY_BYTES_MAX, Parts};
+use crate::parts::Parts;
 use futures::TryStreamExt;
 use std::sync::Arc;
 use std::time::SystemTime;
 use stoa_objects::Result;
+use stoa_objects::s3::limits::COPY_BYTES_MAX;
 use stoa_objects::s3::{Condition, CopyHeaders, ObjectInfo, S3Bucket, Source, Version, VersionKind};
 
 /// What is to be restored of one key.

@@ -19,8 +19,7 @@ use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::Arc;
-use stoa_objects::Error as ObjectsError;
-use stoa_objects::s3::List;
+use stoa_objects::{Error as ObjectsError, hex};
 use stoa_vfs::{Error, Ino, Result};
 use tokio::sync::MutexGuard;
 
@@ -66,7 +65,7 @@ impl Tree {
         hash.update((key.len() as u64).to_le_bytes());
         hash.update(key.as_bytes());
         hash.update(etag.as_bytes());
-        hash.finalize().iter().take(16).fold(self.id.clone(), |mark, byte| format!("{mark}{byte:02x}"))
+        format!("{}{}", self.id, hex(hash.finalize().iter().take(16)))
     }
 
     /// Whether a copy with this mark was made by this rename.
@@ -97,7 +96,7 @@ impl Bucket {
         to: &Directory,
         replaces: bool,
     ) -> Result<()> {
-        self.check_empty(to).await?;
+        self.marker_alone(to).await?;
         self.check_removable(from).await?;
         let nodes = self.below(from);
         let mut drafts = self.stored(&nodes).await?;
@@ -254,22 +253,14 @@ impl Bucket {
     /// The inodes of a directory, and of what is below it, that the kernel refers to.
     pub(super) fn below(&self, directory: &Directory) -> Vec<Arc<Node>> {
         let prefix = directory.prefix();
-        let is_below = |target: &Target| match target {
-            Target::Directory(below) => below.prefix().starts_with(prefix),
-            Target::Object(version) => version.key.starts_with(prefix),
-        };
-        self.inodes.all().into_iter().filter(|node| is_below(&node.target())).collect()
+        self.inodes.all().into_iter().filter(|node| node.target().key().starts_with(prefix)).collect()
     }
 
     /// Stores what is being written to these files, and keeps anybody from going on with it.
     async fn stored<'n>(&self, nodes: &'n [Arc<Node>]) -> Result<Drafts<'n>> {
         let mut stored = Vec::new();
         for node in nodes {
-            let mut draft = node.draft.lock().await;
-            if let Some(writing) = draft.as_mut().filter(|_| !node.is_stale()) {
-                self.publish_or_lose(node, writing).await?;
-                stored.push((node.ino, draft));
-            }
+            stored.extend(self.stored_one(node).await?);
         }
         Ok(stored)
     }
@@ -278,28 +269,17 @@ impl Bucket {
     pub(super) async fn stored_if_possible<'n>(&self, nodes: &'n [Arc<Node>]) -> Drafts<'n> {
         let mut stored = Vec::new();
         for node in nodes {
-            let mut draft = node.draft.lock().await;
-            if let Some(writing) = draft.as_mut().filter(|_| !node.is_stale())
-                && self.publish_or_lose(node, writing).await.is_ok()
-            {
-                stored.push((node.ino, draft));
-            }
+            stored.extend(self.stored_one(node).await.ok().flatten());
         }
         stored
     }
 
-    /// Finds out whether there is nothing in a directory, or no directory.
-    async fn check_empty(&self, directory: &Directory) -> Result<()> {
-        if self.drafts.lock().keys().any(|key| key.starts_with(directory.prefix())) {
-            return Err(Error::NotEmpty);
-        }
-        let list = List { prefix: directory.prefix().to_owned(), keys_max: Some(2), ..List::default() };
-        let page = self.s3.list(&list).await.map_err(told)?;
-        let is_marker = |key: &str, size: u64| key == directory.prefix() && size == 0;
-        match page.next.is_none() && page.objects.iter().all(|object| is_marker(&object.key, object.size)) {
-            true => Ok(()),
-            false => Err(Error::NotEmpty),
-        }
+    /// As [`Bucket::stored`], for one file; `None` if nobody writes to it.
+    async fn stored_one<'n>(&self, node: &'n Node) -> Result<Option<(Ino, MutexGuard<'n, Option<Draft>>)>> {
+        let mut draft = node.draft.lock().await;
+        let Some(writing) = draft.as_mut().filter(|_| !node.is_stale()) else { return Ok(None) };
+        self.publish_or_lose(node, writing).await?;
+        Ok(Some((node.ino, draft)))
     }
 
     /// Finds out whether objects of a directory may be removed, before anything is copied: tries it with one that is not there.

@@ -30,17 +30,6 @@ fn paths_that_no_key_has_are_none() {
     assert_eq!(directory_at(&path("a/%@-")), Some(Spelled::Directory("a//".to_owned())));
 }
 
-#[test]
-fn times_come_back() {
-    for (secs, nanos) in [(0, 0), (1_609_459_200, 5), (-1, 1), (-1, 0), (-5, 250_000_000), (7, 999_999_999)] {
-        let mtime = Some(Timestamp { secs, nanos });
-        let mut user = BTreeMap::new();
-        let attributes = Attributes { kind: Some(Kind::Symlink), mode: Some(0o4755), uid: Some(7), gid: None, mtime };
-        attributes.write(&mut user);
-        assert_eq!(Attributes::read(&user), attributes, "{user:?}");
-    }
-}
-
 proptest! {
     #[test]
     fn every_key_has_a_path_that_says_it(key in "([%@/.a\0]|é|%@|%@-|%@file|aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa){1,24}", beside: bool) {
