@@ -21,7 +21,7 @@ pub(crate) fn describe(options: &Options) -> Result<String> {
     let server = match StoreKind::s3() {
         // Built by `go install` it calls itself "git": the version is the one that `cargo xtask setup` pins.
         StoreKind::Versitygw => "versitygw, on the same machine and disk",
-        StoreKind::S3s | StoreKind::Directory => "s3s, in memory, in the process of the bench",
+        _ => "s3s, in memory, in the process of the bench",
     };
     Ok(format!(
         "{} ({}), Linux {}, {cores} cores of {}, {} GiB of memory; S3 server: {server}; medians of {}, large file of {} MiB",

@@ -124,7 +124,8 @@ fn a_tree_is_renamed_through_every_crash() -> Result<()> {
     let count = scale::pick(200, 600);
     let keys = || (0..count).map(|n| format!("{}/f{n}", ["", "/a", "/b/c"][n % 3]));
     let plant = |objects: &Objects| keys().try_for_each(|key| objects.put(&format!("old{key}"), key.as_bytes()));
-    for (store, delays) in [(StoreKind::S3s, [0, 40, 120, 250]), (StoreKind::s3(), [30, 150, 400, 900])] {
+    for store in StoreKind::s3_servers() {
+        let delays = if store == StoreKind::S3s { [0, 40, 120, 250] } else { [30, 150, 400, 900] };
         over_objects_in("mv-crash", store, &[], plant, |place, objects| {
             let (mut from, mut to) = ("old", "new");
             for delay in delays {

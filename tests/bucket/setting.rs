@@ -1,29 +1,21 @@
 //! Where the tests work.
 
 use anyhow::{Context, Result};
-use stoa_tests::command::note;
 use stoa_tests::{Objects, Place, Setup, StoreKind, in_place, scale};
 
-/// Runs a test over objects that `plant` made, mounted with `args`: on the server in this process, and on versitygw if it is there.
+/// Runs a test over objects that `plant` made, mounted with `args`, on every S3 server there is.
 pub(crate) fn over_objects(
     name: &'static str,
     args: &[&str],
     plant: impl Fn(&Objects) -> Result<()>,
     test: impl Fn(&mut Place, &Objects) -> Result<()>,
 ) -> Result<()> {
-    on_both_servers(name, |store| over_objects_in(name, store, args, &plant, &test))
+    on_all_servers(|store| over_objects_in(name, store, args, &plant, &test))
 }
 
-/// Runs a test on the server in this process, and on versitygw if it is there.
-pub(crate) fn on_both_servers(name: &'static str, test: impl Fn(StoreKind) -> Result<()>) -> Result<()> {
-    test(StoreKind::S3s)?;
-    match StoreKind::s3() {
-        StoreKind::S3s => {
-            note(&format!("{name}: not on versitygw, which is not installed"));
-            Ok(())
-        }
-        other => test(other),
-    }
+/// Runs a test on every S3 server there is: the one in this process, and those that are installed.
+pub(crate) fn on_all_servers(test: impl Fn(StoreKind) -> Result<()>) -> Result<()> {
+    StoreKind::s3_servers().try_for_each(test)
 }
 
 /// As [`over_objects`], on one server.

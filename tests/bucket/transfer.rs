@@ -1,6 +1,6 @@
 //! `stoa import` and `stoa export`: trees between a bucket and a volume.
 
-use crate::setting::{on_both_servers, pattern};
+use crate::setting::{on_all_servers, pattern};
 use anyhow::{Context, Result, ensure};
 use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -11,9 +11,9 @@ use stoa_tests::{Objects, Place, Setup, StoreKind, in_place, scale, tools};
 
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Runs a test with a mounted volume and, in the same bucket, objects beside it; on both servers.
+/// Runs a test with a mounted volume and, in the same bucket, objects beside it; on every server.
 fn beside_objects(name: &'static str, test: impl Fn(&mut Place, Objects) -> Result<()>) -> Result<()> {
-    on_both_servers(name, |store| beside_objects_in(name, store, &test))
+    on_all_servers(|store| beside_objects_in(name, store, &test))
 }
 
 fn beside_objects_in(

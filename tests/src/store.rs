@@ -1,11 +1,14 @@
 //! The object stores that volumes are tested in.
 
+mod minio;
+mod program;
 mod s3s;
 mod versitygw;
 
 use crate::Watch;
 use crate::tools;
 use anyhow::{Context, Result, bail};
+use minio::Minio;
 use s3s::S3s;
 use std::ffi::OsString;
 use std::io::Write;
@@ -23,6 +26,8 @@ pub enum StoreKind {
     S3s,
     /// An S3 server that keeps objects in a directory: versitygw.
     Versitygw,
+    /// An S3 server that keeps versions with their times, and takes conditions on copies: `MinIO`.
+    Minio,
 }
 
 impl StoreKind {
@@ -32,6 +37,13 @@ impl StoreKind {
         if tools::installed("versitygw").is_some() { Self::Versitygw } else { Self::S3s }
     }
 
+    /// Every S3 server there is here: the one in this process, and those that are installed.
+    pub fn s3_servers() -> impl Iterator<Item = Self> {
+        let installed = [(Self::Versitygw, "versitygw"), (Self::Minio, "minio")];
+        let installed = installed.into_iter().filter(|(_, name)| tools::installed(name).is_some());
+        std::iter::once(Self::S3s).chain(installed.map(|(kind, _)| kind))
+    }
+
     /// What `STOA_SUITE_STORE` says, else `self`.
     fn chosen(self) -> Result<Self> {
         match std::env::var("STOA_SUITE_STORE").as_deref() {
@@ -39,7 +51,8 @@ impl StoreKind {
             Ok("directory") => Ok(Self::Directory),
             Ok("s3s") => Ok(Self::S3s),
             Ok("versitygw") => Ok(Self::Versitygw),
-            Ok(other) => bail!("STOA_SUITE_STORE={other}: directory, s3s or versitygw"),
+            Ok("minio") => Ok(Self::Minio),
+            Ok(other) => bail!("STOA_SUITE_STORE={other}: directory, s3s, versitygw or minio"),
         }
     }
 }
@@ -58,6 +71,7 @@ enum Server {
     None { objects: PathBuf },
     S3s(S3s),
     Versitygw { server: Versitygw, objects: PathBuf },
+    Minio(Minio),
 }
 
 impl TestStore {
@@ -77,10 +91,11 @@ impl TestStore {
                 std::fs::create_dir_all(&bucket)?;
                 Server::Versitygw { server: Versitygw::start(&root, scratch, watch)?, objects: bucket.join("volume") }
             }
+            StoreKind::Minio => Server::Minio(Minio::start(&root, scratch, watch, BUCKET)?),
         };
         let url = match kind {
             StoreKind::Directory => root.into(),
-            StoreKind::S3s | StoreKind::Versitygw => format!("s3://{BUCKET}/volume").into(),
+            StoreKind::S3s | StoreKind::Versitygw | StoreKind::Minio => format!("s3://{BUCKET}/volume").into(),
         };
         used(kind)?;
         Ok(Self { url, server, user: None })
@@ -102,6 +117,7 @@ impl TestStore {
             Server::None { .. } => Access::default(),
             Server::S3s(server) => server.access(),
             Server::Versitygw { server, .. } => server.access(),
+            Server::Minio(server) => server.access(),
         }
     }
 
@@ -120,8 +136,11 @@ impl TestStore {
     /// # Errors
     /// If it is no server with policies.
     pub fn publish(&mut self, actions: &[&str]) -> Result<()> {
-        let Server::Versitygw { server, .. } = &self.server else { bail!("this store has no policies") };
-        self.user = Some(server.open_to_all(BUCKET, actions)?);
+        self.user = Some(match &self.server {
+            Server::Versitygw { server, .. } => server.open_to_all(BUCKET, actions)?,
+            Server::Minio(server) => server.open_to_all(BUCKET, actions)?,
+            Server::None { .. } | Server::S3s(_) => bail!("this store has no policies"),
+        });
         Ok(())
     }
 
@@ -131,7 +150,7 @@ impl TestStore {
     /// If they can't be listed.
     pub fn objects(&self, prefix: &str) -> Result<Vec<PathBuf>> {
         let (Server::None { objects } | Server::Versitygw { objects, .. }) = &self.server else {
-            bail!("the objects of an S3 server in memory can't be reached as files");
+            bail!("the objects of this S3 server can't be reached as files");
         };
         let mut found = Vec::new();
         let mut ahead = vec![objects.join(prefix)];
@@ -158,6 +177,7 @@ impl TestStore {
                 let versions = bucket.parent().context("no root")?.with_file_name("versions");
                 server.keep_versions(bucket, &versions)?;
             }
+            Server::Minio(server) => server.keep_versions(BUCKET)?,
         }
         Ok(())
     }
@@ -171,6 +191,7 @@ impl TestStore {
             Server::None { .. } => bail!("an outage needs an S3 server"),
             Server::S3s(server) => server.stop(),
             Server::Versitygw { server, .. } => server.stop()?,
+            Server::Minio(server) => server.stop()?,
         }
         Ok(())
     }
@@ -184,6 +205,7 @@ impl TestStore {
             Server::None { .. } => {}
             Server::S3s(server) => server.resume(),
             Server::Versitygw { server, .. } => server.resume()?,
+            Server::Minio(server) => server.resume()?,
         }
         Ok(())
     }
@@ -263,6 +285,13 @@ impl Access {
         self.env.iter().find(|(it, _)| *it == name).map(|(_, value)| value.as_str())
     }
 
+    /// The same server, without credentials.
+    fn anonymous(mut self) -> Self {
+        self.env.clear();
+        self.args.push("--anonymous".into());
+        self
+    }
+
     fn s3(endpoint: &str, access_key: &str, secret_key: &str) -> Self {
         Self {
             args: ["--endpoint", endpoint, "--region", "us-east-1", "--path-style"].map(OsString::from).to_vec(),
@@ -279,6 +308,7 @@ fn used(kind: StoreKind) -> Result<()> {
         StoreKind::Directory => "a local directory",
         StoreKind::S3s => "s3s in the test process (S3 over HTTP)",
         StoreKind::Versitygw => "versitygw (S3 over HTTP)",
+        StoreKind::Minio => "MinIO (S3 over HTTP)",
     };
     writeln!(list, "{name}")?;
     Ok(())

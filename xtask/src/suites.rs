@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// A suite, and how many of its tests run at a time: those that measure out all of a machine run alone.
-const SUITES: [(&str, &str); 5] = [("promises", "2"), ("bucket", "2"), ("posix", "1"), ("apps", "1"), ("crash", "2")];
+const SUITES: [(&str, &str); 5] = [("promises", "2"), ("bucket", "1"), ("posix", "1"), ("apps", "1"), ("crash", "2")];
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct Options {

@@ -189,6 +189,11 @@ pub trait Vfs: Send + Sync + 'static {
     /// How far answers may be cached.
     fn cache_policy(&self) -> CachePolicy;
 
+    /// Whether files can have ACLs. If not, a door need not ask for those of each.
+    fn has_acls(&self) -> bool {
+        true
+    }
+
     /// Finds `name` in `parent`. The entry is a reference: see [`Vfs::forget`].
     ///
     /// # Errors

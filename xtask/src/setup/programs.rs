@@ -8,8 +8,11 @@ use std::process::Command;
 /// Crates with binaries of the same name.
 const CRATES: [(&str, &str); 3] = [("pjdfstest", "0.2.2"), ("fsx", fsx::VERSION), ("cargo-deny", "0.20.2")];
 
-/// An S3 server, if there is a Go toolchain to build it with.
-const VERSITYGW: &str = "github.com/versity/versitygw/cmd/versitygw@v1.8.0";
+/// S3 servers, if there is a Go toolchain to build them with. Of the second one there are no versions that Go knows by number.
+const SERVERS: [(&str, &str); 2] = [
+    ("versitygw", "github.com/versity/versitygw/cmd/versitygw@v1.8.0"),
+    ("minio", "github.com/minio/minio@v0.0.0-20260212201848-7aac2a2c5b7c"),
+];
 
 /// What Stoa is measured beside, and takes long to build.
 const PEERS: [(&str, &str); 1] = [("zerofs", "0.19.1")];
@@ -17,7 +20,7 @@ const PEERS: [(&str, &str); 1] = [("zerofs", "0.19.1")];
 /// Installs what tests need.
 pub(crate) fn install() -> Result<()> {
     install_crates(&CRATES)?;
-    versitygw()
+    install_servers()
 }
 
 /// Installs what the bench compares with.
@@ -53,16 +56,17 @@ fn install_crates(crates: &[(&str, &str)]) -> Result<()> {
     Ok(())
 }
 
-fn versitygw() -> Result<()> {
+fn install_servers() -> Result<()> {
     let bin = shell::tools().join("bin");
-    if bin.join("versitygw").exists() {
-        return Ok(());
+    let missing = SERVERS.iter().filter(|(name, _)| !bin.join(name).exists());
+    for (name, package) in missing {
+        let Some(go) = ["go", "/usr/local/go/bin/go"].into_iter().find(|go| shell::answer(go, &["version"]).is_some())
+        else {
+            println!("no Go toolchain: the suites use the S3 server in the test process, and not {name}");
+            continue;
+        };
+        std::fs::create_dir_all(&bin)?;
+        shell::run(Command::new(go).env("GOBIN", &bin).env("GOFLAGS", "-mod=mod").args(["install", package]))?;
     }
-    let Some(go) = ["go", "/usr/local/go/bin/go"].into_iter().find(|go| shell::answer(go, &["version"]).is_some())
-    else {
-        println!("no Go toolchain: the suites use the S3 server in the test process instead of versitygw");
-        return Ok(());
-    };
-    std::fs::create_dir_all(&bin)?;
-    shell::run(Command::new(go).env("GOBIN", &bin).env("GOFLAGS", "-mod=mod").args(["install", VERSITYGW]))
+    Ok(())
 }

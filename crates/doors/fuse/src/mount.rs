@@ -1,7 +1,7 @@
 //! Mounting and unmounting.
 
 use crate::apart::apart;
-use crate::session::{Ended, Pool, Session, handshake};
+use crate::session::{Ended, Pool, Session, Store, handshake};
 use crate::{Error, MountOptions, OpStats, Result};
 use std::fs;
 use std::io;
@@ -38,9 +38,10 @@ impl Mount {
     pub fn new(vfs: Arc<dyn Vfs>, dir: &Path, options: MountOptions, runtime: Handle) -> Result<Self> {
         let dir = checked(dir)?;
         let policy = vfs.cache_policy();
+        let store = Store { policy, acls: vfs.has_acls() };
         let options = MountOptions { read_only: options.read_only || policy.read_only, ..options };
         let device = if is_root() { direct::mount(&dir, &options)? } else { helper::mount(&dir, &options)? };
-        let started = handshake(&device, policy, &options).and_then(|agreement| {
+        let started = handshake(&device, store, &options).and_then(|agreement| {
             let workers = options.worker_count();
             let pool = Pool::new(workers, options.spare_buffers_max, runtime.clone());
             let session = Session::new(vfs, agreement, runtime.clone(), pool);

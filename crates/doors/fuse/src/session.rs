@@ -13,7 +13,7 @@ mod writers;
 pub(crate) use answer::{Answer, Outcome, Payload, Taken};
 pub(crate) use buffer::Pool;
 pub(crate) use device::{Device, PATH as DEVICE_PATH};
-pub(crate) use init::{Agreement, WRITE_BYTES_MAX, handshake};
+pub(crate) use init::{Agreement, Store, WRITE_BYTES_MAX, handshake};
 
 use crate::stats::OpStats;
 use interrupts::Interrupts;

@@ -38,6 +38,10 @@ impl Vfs for Bucket {
         CachePolicy { exclusive: false, content_stays: true, ttl_ms, read_only: self.read_only }
     }
 
+    fn has_acls(&self) -> bool {
+        false
+    }
+
     async fn lookup(&self, parent: Ino, name: &Name) -> Result<Entry> {
         let _looking = self.begin(Work::Look, &[(parent, Some(name))]).await?;
         let (node, directory) = self.directory(parent)?;

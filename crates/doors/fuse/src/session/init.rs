@@ -27,7 +27,6 @@ const WANTED: u64 = flag::ASYNC_READ
     | flag::READDIRPLUS_AUTO
     | flag::ASYNC_DIO
     | flag::PARALLEL_DIROPS
-    | flag::POSIX_ACL
     | flag::ABORT_ERROR
     | flag::MAX_PAGES
     // An inode's target never changes.
@@ -46,14 +45,24 @@ pub(crate) struct Agreement {
     pub(crate) no_opendir: bool,
 }
 
+/// What the store has to say about it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Store {
+    pub(crate) policy: CachePolicy,
+    /// See [`stoa_vfs::Vfs::has_acls`]. Without, the kernel takes the mode for all there is, and `ENOTSUP` for an answer.
+    pub(crate) acls: bool,
+}
+
 /// What is answered to `offer`.
-pub(crate) fn negotiate(offer: &Init, policy: CachePolicy, options: &MountOptions) -> (Agreement, InitReply) {
+pub(crate) fn negotiate(offer: &Init, store: Store, options: &MountOptions) -> (Agreement, InitReply) {
+    let policy = store.policy;
     let caching = match (policy.content_stays, policy.exclusive) {
         (true, true) if !policy.read_only && !options.read_only => flag::WRITEBACK_CACHE | flag::EXPLICIT_INVAL_DATA,
         (true, _) => flag::EXPLICIT_INVAL_DATA,
         (false, _) => flag::AUTO_INVAL_DATA,
     };
-    let flags = (WANTED | caching) & offer.flags;
+    let acls = if store.acls { flag::POSIX_ACL } else { 0 };
+    let flags = (WANTED | caching | acls) & offer.flags;
     let has = |bit| flags & bit != 0;
     let agreement = Agreement {
         dialect: Dialect { setxattr_ext: has(flag::SETXATTR_EXT) },
@@ -76,7 +85,7 @@ pub(crate) fn negotiate(offer: &Init, policy: CachePolicy, options: &MountOption
 ///
 /// # Errors
 /// [`Error::Protocol`] for a kernel that is too old; [`Error::Io`].
-pub(crate) fn handshake(device: &Device, policy: CachePolicy, options: &MountOptions) -> Result<Agreement> {
+pub(crate) fn handshake(device: &Device, store: Store, options: &MountOptions) -> Result<Agreement> {
     let mut buffer = Vec::with_capacity(WRITE_BYTES_MAX as usize + stoa_wire_fuse::REQUEST_OVERHEAD);
     loop {
         match device.read(&mut buffer) {
@@ -90,7 +99,7 @@ pub(crate) fn handshake(device: &Device, policy: CachePolicy, options: &MountOpt
     };
     match Op::parse(&header, body, Dialect::default()) {
         Ok(Op::Init(offer)) => {
-            let (agreement, reply) = negotiate(&offer, policy, options);
+            let (agreement, reply) = negotiate(&offer, store, options);
             answer(0, &Payload::Fixed(reply::init(&reply)))?;
             tracing::debug!(minor = offer.minor, offered = offer.flags, agreed = reply.flags, "FUSE session");
             Ok(agreement)

@@ -1,4 +1,4 @@
-use super::{WANTED, negotiate};
+use super::{Store, WANTED, negotiate};
 use crate::MountOptions;
 use stoa_vfs::CachePolicy;
 use stoa_wire_fuse::Init;
@@ -8,7 +8,7 @@ const EXCLUSIVE: CachePolicy = CachePolicy { exclusive: true, content_stays: tru
 
 fn agreed(offer: u64, policy: CachePolicy) -> u64 {
     let offer = Init { minor: 45, readahead_bytes_max: 131_072, flags: offer };
-    negotiate(&offer, policy, &MountOptions::default()).1.flags
+    negotiate(&offer, Store { policy, acls: true }, &MountOptions::default()).1.flags
 }
 
 #[test]
@@ -34,10 +34,22 @@ fn pages_are_held_back_by_a_kernel_that_has_the_store_to_itself() {
 #[test]
 fn what_changes_requests_is_remembered() {
     let of = |flags, policy| {
-        negotiate(&Init { minor: 31, readahead_bytes_max: 0, flags }, policy, &MountOptions::default()).0
+        negotiate(
+            &Init { minor: 31, readahead_bytes_max: 0, flags },
+            Store { policy, acls: true },
+            &MountOptions::default(),
+        )
+        .0
     };
     assert!(of(flag::SETXATTR_EXT, EXCLUSIVE).dialect.setxattr_ext);
     assert!(!of(0, EXCLUSIVE).dialect.setxattr_ext);
     assert!(of(flag::NO_OPENDIR_SUPPORT, EXCLUSIVE).no_opendir);
     assert!(!of(flag::NO_OPENDIR_SUPPORT, CachePolicy { exclusive: false, ..EXCLUSIVE }).no_opendir);
+}
+
+#[test]
+fn a_store_without_acls_is_not_asked_for_them() {
+    let offer = Init { minor: 45, readahead_bytes_max: 0, flags: u64::MAX };
+    let agreed = |acls| negotiate(&offer, Store { policy: EXCLUSIVE, acls }, &MountOptions::default()).1.flags;
+    assert_eq!(agreed(true) ^ agreed(false), flag::POSIX_ACL);
 }
