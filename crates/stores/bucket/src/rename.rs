@@ -164,3 +164,6 @@ fn told_of_copy(error: ObjectsError) -> Error {
 fn new_id() -> String {
     uuid::Uuid::new_v4().simple().to_string()
 }
+
+#[cfg(test)]
+mod tests;
