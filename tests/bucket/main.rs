@@ -11,6 +11,7 @@ mod reads;
 mod renames;
 mod rights;
 mod setting;
+mod sse_c;
 mod transfer;
 mod versions;
 mod writes;

@@ -68,6 +68,10 @@ pub(crate) struct Copying {
     /// Say in each request that you pay for it, as some public buckets demand
     #[arg(long, value_parser = FalseyValueParser::new())]
     pub(crate) requester_pays: bool,
+    /// The key of objects that are encrypted with a key of your own (SSE-C), which is also that of what export makes: a file that
+    /// not every user can read, with 32 bytes or their base64 form
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) sse_key_file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) access: Access,
     #[command(flatten)]
