@@ -9,6 +9,7 @@ mod messages;
 mod names;
 mod reads;
 mod renames;
+mod requester_pays;
 mod rights;
 mod setting;
 mod sse_c;
