@@ -2,6 +2,7 @@
 
 use crate::world::{World, patient, scan};
 use stoa_bucket::{Attributes, Options};
+use stoa_objects::testing::S3Fault;
 use stoa_vfs::{Error, Ino, Kind, SetAttr, Timestamp, Vfs, XattrMode};
 
 fn options(attributes: Attributes) -> Options {
@@ -103,6 +104,35 @@ async fn tags_are_attributes_that_can_be_read() {
     assert_eq!((asked, cost), (Err(Error::NoAttribute), crate::world::FREE));
     let set = files.setxattr(ino, b"user.s3.tag.team", "red".into(), XattrMode::Set, false).await;
     assert_eq!(set, Err(Error::NotPermitted));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn those_of_an_object_too_long_for_one_copy_are_changed_in_parts() {
+    let world = World::new(&Options { copy_bytes_max: 20 << 20, ..options(Attributes::Objects) }).await;
+    let content: Vec<u8> = (0..33 << 20).map(|at: u32| (at >> 12) as u8 ^ at as u8).collect();
+    world.put_with("file", &content, &[("by", "somebody")]).await;
+    let tags = std::collections::BTreeMap::from([("a b".to_owned(), "c&d".to_owned())]);
+    world.other.put_tags("file", &tags).await.unwrap();
+    let (ino, files) = (world.ino("file").await, &world.files);
+    files.setattr(ino, &SetAttr { mode: Some(0o600), ..SetAttr::default() }).await.unwrap();
+    files.setxattr(ino, b"user.color", "blue".into(), XattrMode::Set, false).await.unwrap();
+    assert_eq!(world.stat("file").await.unwrap().mode, 0o600);
+    assert!(world.object("file").await.unwrap() == content && world.cat("file").await.unwrap() == content);
+    let info = world.other.head("file", None).await.unwrap();
+    let metadata = ["by", "color", "mode"].map(|name| info.headers.metadata[name].as_str());
+    assert_eq!(metadata, ["somebody", "blue", "33152"]);
+    assert!(info.etag.unwrap().ends_with("-6\""), "in parts of 5 MiB at least");
+    assert_eq!(world.other.get_tags("file").await.unwrap(), tags);
+    // One that fails leaves nothing, and the file as it was.
+    world.server.faults.next("PUT", "partNumber=3", S3Fault::Status(403));
+    let refused = files.setxattr(ino, b"user.color", "red".into(), XattrMode::Set, false).await;
+    assert_eq!((refused, world.server.uploads_open("bucket")), (Err(Error::Denied), 0));
+    assert_eq!(files.getxattr(ino, b"user.color").await.unwrap(), "blue");
+    // Nor is what somebody else has written meanwhile replaced.
+    world.put("file", vec![1; 33 << 20]).await;
+    let stale = files.setxattr(ino, b"user.color", "red".into(), XattrMode::Set, false).await;
+    assert_eq!((stale, world.server.uploads_open("bucket")), (Err(Error::Stale), 0));
+    assert!(world.object("file").await.unwrap() == vec![1; 33 << 20]);
 }
 
 #[tokio::test]
