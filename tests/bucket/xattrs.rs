@@ -35,6 +35,15 @@ with open('new', 'w') as new:
     new.write('tent')
 assert os.getxattr('new', 'user.early') == b'kept' and open('new').read() == 'content'
 os.rename('new', 'renamed')
+for dir in ['dir', 'implicit']:
+    os.setxattr(dir, 'user.early', b'kept')
+    fails(errno.EEXIST, os.setxattr, dir, 'user.early', b'x', os.XATTR_CREATE)
+    assert names(dir) == ['user.early'], names(dir)
+os.mkdir('made'); os.setxattr('made', 'user.gone', b'x'); os.removexattr('made', 'user.gone')
+fails(errno.ENODATA, os.getxattr, 'made', 'user.gone')
+os.rename('dir', 'moved')
+for dir in ['moved', 'implicit']: assert os.getxattr(dir, 'user.early') == b'kept', dir
+assert os.listdir('moved') == ['below'] and os.listdir('implicit') == ['below']
 assert os.getxattr('renamed', 'user.early') == b'kept' and open('file').read() == 'content'
 END"#;
 
@@ -44,13 +53,20 @@ fn attributes_are_metadata() -> Result<()> {
         over_objects(
             "xattrs",
             args,
-            |objects| objects.put_with("file", b"content", &[("by", "somebody"), ("mode", "33188")]),
+            |objects| {
+                objects.put("dir/", b"")?;
+                objects.put("dir/below", b"x")?;
+                objects.put("implicit/below", b"x")?;
+                objects.put_with("file", b"content", &[("by", "somebody"), ("mode", "33188")])
+            },
             |place, objects| {
                 shell(SCRIPT, place.dir(), LIMIT)?;
                 let metadata = objects.headers("file")?.metadata;
                 let of =
                     |name: &str| metadata.get(name).map(String::as_str).context(format!("no {name}: {metadata:?}"));
                 ensure!(of("%50lain%20name")? == "value" && of("mode")? == "33188", "{metadata:?}");
+                let marker = objects.headers("moved/")?.metadata;
+                ensure!(marker.get("early").map(String::as_str) == Some("kept"), "{marker:?}");
                 ensure!(of("bytes")?.starts_with("base64:") && !metadata.contains_key("by"), "{metadata:?}");
                 Ok(())
             },

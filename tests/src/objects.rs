@@ -4,8 +4,9 @@ use crate::TestStore;
 use anyhow::{Context, Result};
 use futures::TryStreamExt;
 use std::collections::BTreeMap;
+use std::path::Path;
 use stoa_objects::ConnectOptions;
-use stoa_objects::s3::{Condition, Headers, List, Listed, ObjectInfo, Read, S3Bucket};
+use stoa_objects::s3::{Condition, CustomerKey, Headers, List, Listed, ObjectInfo, Read, S3Bucket};
 use stoa_objects::testing::s3_bucket;
 use tokio::runtime::Runtime;
 
@@ -23,13 +24,26 @@ impl Objects {
     /// # Errors
     /// If it is no S3 server.
     pub fn of(store: &TestStore) -> Result<Self> {
+        Self::with(store, None)
+    }
+
+    /// As [`Objects::of`], for a client that has the customer's key in `file` (SSE-C). It reads objects that are not encrypted with
+    /// it, too, and writes none that are.
+    ///
+    /// # Errors
+    /// As [`Objects::of`], and if the file holds no key.
+    pub fn with_key(store: &TestStore, file: &Path) -> Result<Self> {
+        Self::with(store, Some(CustomerKey::read(file)?))
+    }
+
+    fn with(store: &TestStore, customer_key: Option<CustomerKey>) -> Result<Self> {
         let url =
             store.url().to_str().and_then(|url| url.strip_prefix("s3://")).context("this test needs an S3 server")?;
         let (bucket, prefix) = url.split_once('/').context("no prefix")?;
         let access = store.access();
         let endpoint = access.endpoint().context("no endpoint")?;
         let [key, secret] = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"].map(|name| access.variable(name));
-        let options = ConnectOptions { endpoint: Some(endpoint), ..ConnectOptions::default() };
+        let options = ConnectOptions { endpoint: Some(endpoint), customer_key, ..ConnectOptions::default() };
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let s3 = s3_bucket(bucket, &options, key.context("no key")?, secret.context("no secret")?, None)?;
         Ok(Self { s3, prefix: format!("{prefix}/"), runtime })

@@ -229,6 +229,15 @@ impl TestStore {
         Ok(())
     }
 
+    /// Has every request refused (403) that does not say that the requester pays, from now on or no more.
+    ///
+    /// # Errors
+    /// If it is not the server in this process.
+    pub fn toll(&self, demanded: bool) -> Result<()> {
+        self.in_process()?.toll(demanded);
+        Ok(())
+    }
+
     /// Takes every PUT again.
     ///
     /// # Errors

@@ -1,16 +1,31 @@
 //! From what was typed as STORE to an object store.
 
-use crate::args::Access;
+use crate::args::{Access, Reach};
 use crate::failure::{Failure, Outcome, USAGE};
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use stoa_objects::s3::S3Bucket;
+use stoa_objects::s3::{CustomerKey, S3Bucket};
 use stoa_objects::{ConnectOptions, Connected, Location, RetryPolicy};
 
 /// How long a command waits for a store that does not answer.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What requests about objects say beside what they ask for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Said<'a> {
+    /// That the requester pays.
+    pub(crate) requester_pays: bool,
+    /// The key in this file (SSE-C).
+    pub(crate) sse_key_file: Option<&'a Path>,
+}
+
+impl<'a> From<&'a Reach> for Said<'a> {
+    fn from(reach: &'a Reach) -> Self {
+        Self { requester_pays: reach.requester_pays, sse_key_file: reach.sse_key_file.as_deref() }
+    }
+}
 
 /// A place where a volume is or can be. Independent of the working directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,10 +66,12 @@ impl Place {
     }
 
     /// Connects to the objects in it by their exact keys; gives what comes before the keys, too.
-    pub(crate) async fn objects(&self, access: &Access, requester_pays: bool) -> Outcome<(S3Bucket, String)> {
+    pub(crate) async fn objects(&self, access: &Access, said: Said<'_>) -> Outcome<(S3Bucket, String)> {
         let name = self.name();
         let (bucket, prefix) = self.bucket().ok_or_else(|| Failure::usage(format!("{name} is not on S3")))?;
-        let options = ConnectOptions { requester_pays, ..options(access) };
+        let customer_key = said.sse_key_file.map(CustomerKey::read).transpose();
+        let customer_key = customer_key.map_err(|error| Failure::of(&error).code_is(USAGE))?;
+        let options = ConnectOptions { requester_pays: said.requester_pays, customer_key, ..options(access) };
         // As in `connect`.
         let impatient = ConnectOptions { retry: RetryPolicy::bounded(PATIENCE), ..options.clone() };
         let failed = |error: &stoa_objects::Error| advised(&name, error);

@@ -6,6 +6,7 @@ pub(crate) mod client;
 mod gcs;
 mod uploads;
 
+use crate::s3::CustomerKey;
 use crate::{Directory, Error, Health, Limit, Location, Meter, Result, Retry, RetryPolicy};
 use futures::TryStreamExt;
 use object_store::ObjectStore;
@@ -16,7 +17,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use uploads::Uploads;
 
-/// How to reach a location. Carries no secrets: those come from the places where each provider's own tools look.
+/// How to reach a location. Carries no secrets but [`ConnectOptions::customer_key`]: the others come from the places where each
+/// provider's own tools look.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectOptions {
     /// The server's address, such as `https://minio.example.com:9000`, if it is not the provider's own. With `http://`
@@ -35,6 +37,9 @@ pub struct ConnectOptions {
     pub anonymous: bool,
     /// Whether requests say that the requester pays for them, as some public buckets demand. Only [`crate::s3`] says so.
     pub requester_pays: bool,
+    /// The key of objects that the server encrypts with a key of its user (SSE-C). Only [`crate::s3`] knows it: with it those
+    /// objects are read, and written as [`crate::s3::Encryption::Customer`] says.
+    pub customer_key: Option<CustomerKey>,
     /// Whether uploads carry a CRC64NVME that the server verifies. Off only for servers that refuse it.
     pub checksum: bool,
     /// How long a connection may take to be made.
@@ -58,6 +63,7 @@ impl Default for ConnectOptions {
             profile: None,
             anonymous: false,
             requester_pays: false,
+            customer_key: None,
             checksum: true,
             connect_timeout: Duration::from_secs(10),
             request_timeout: Duration::from_secs(600),

@@ -21,6 +21,7 @@ mod body;
 mod call;
 mod checksum;
 mod copy;
+mod customer_key;
 mod delete;
 mod delete_many;
 pub(crate) mod encode;
@@ -44,6 +45,7 @@ mod xml;
 
 pub use checksum::{Algorithm, Checksum};
 pub use copy::{CopyHeaders, Source};
+pub use customer_key::CustomerKey;
 pub use get::{Object, Read};
 pub use head::ObjectInfo;
 pub use headers::{Condition, Encryption, Headers, Storage};
@@ -61,6 +63,7 @@ use parking_lot::Mutex;
 use send::Sender;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -82,6 +85,8 @@ struct Inner {
     checksum: bool,
     /// Whether payloads are signed.
     signed: bool,
+    /// Whether the server is known to know customers' keys.
+    customer_keys_known: AtomicBool,
 }
 
 impl S3Bucket {
@@ -107,9 +112,14 @@ impl S3Bucket {
         let endpoint = access.endpoint.as_deref();
         let address = Address::new(bucket, endpoint, options.path_style);
         let signed = access.credentials.is_some() && !client::is_protected(endpoint);
+        if options.customer_key.is_some() && !client::is_protected(endpoint) {
+            let text =
+                "a key of your own (SSE-C) goes with each request, and http:// shows it to the network: use https://";
+            return Err(Error::BadOption(text.to_owned()));
+        }
         let http = http::client(options, address.is_tls())?;
         let inner = Inner {
-            sender: Sender::new(http, address, access, options.requester_pays),
+            sender: Sender::new(http, address, access, options),
             policy: options.retry,
             request_timeout: options.request_timeout,
             places: Places::new(options.requests_max),
@@ -117,6 +127,7 @@ impl S3Bucket {
             seen: Mutex::new(None),
             checksum: options.checksum,
             signed,
+            customer_keys_known: AtomicBool::new(false),
         };
         Ok(Self { inner: Arc::new(inner) })
     }

@@ -12,7 +12,7 @@ use crate::{Error, Options, PIECE_BYTES, Result, Tally, blocking};
 use std::path::Path;
 use std::sync::Arc;
 use stoa_bucket::tree::MARKER_TYPE;
-use stoa_objects::s3::{Condition, Headers, List, ObjectInfo, S3Bucket};
+use stoa_objects::s3::{Condition, Encryption, Headers, List, ObjectInfo, S3Bucket, Storage};
 use stoa_vfs::Name;
 use tokio::sync::{Semaphore, mpsc};
 use walk::Found;
@@ -114,7 +114,7 @@ impl Export {
             Carried::by_file(&file, &stat)
         })
         .await?;
-        let mut headers = carried.headers();
+        let mut headers = self.stored(carried.headers());
         headers.content_type = Some(MARKER_TYPE.to_owned());
         let there = self.there(key, is_empty).await?;
         if let Some(info) = &there {
@@ -147,6 +147,12 @@ impl Export {
             put => drop(put?),
         }
         Ok(())
+    }
+
+    /// What a new object carries: `headers`, and how it is stored.
+    fn stored(&self, headers: Headers) -> Headers {
+        let encryption = self.options.customer_key.then_some(Encryption::Customer);
+        Headers { storage: Storage { encryption, ..headers.storage }, ..headers }
     }
 
     /// The object at `key`, if there is one.

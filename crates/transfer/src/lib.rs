@@ -36,6 +36,9 @@ pub struct Options {
     pub dry_run: bool,
     /// Whether an object is copied though its bytes don't have the checksum that its server says.
     pub unverified: bool,
+    /// Whether the server encrypts what export makes with the key of its user (SSE-C); otherwise it does as the bucket says. What is
+    /// replaced stays encrypted as it was.
+    pub customer_key: bool,
 }
 
 /// Why one file was not copied.

@@ -6,7 +6,7 @@ use crc_fast::{CrcAlgorithm, Digest};
 use md5::Md5;
 use sha2::{Digest as _, Sha256};
 use stoa_objects::hex;
-use stoa_objects::s3::{Algorithm, Checksum, ObjectInfo, S3Bucket};
+use stoa_objects::s3::{Algorithm, Checksum, Encryption, ObjectInfo, S3Bucket};
 
 /// What the bytes of an object must come to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,8 +23,12 @@ impl Expected {
     /// What there is for an object, read under its tag. A tag that is an MD5 costs nothing; else it is one request.
     pub(crate) async fn of(s3: &S3Bucket, key: &str, info: &ObjectInfo) -> stoa_objects::Result<Self> {
         let Some(etag) = info.etag.as_deref() else { return Ok(Self::Nothing) };
-        // The tag of what a key service encrypts looks like an MD5 and is none.
-        let plain = info.headers.storage.encryption.as_ref().is_none_or(|how| how.algorithm == "AES256");
+        // The tag of what is encrypted with a key of a key service, or of a customer, looks like an MD5 and is none.
+        let plain = match &info.headers.storage.encryption {
+            None => true,
+            Some(Encryption::Server { algorithm, .. }) => algorithm == "AES256",
+            Some(Encryption::Customer) => false,
+        };
         if let Some(md5) = md5_of(etag).filter(|_| plain) {
             return Ok(Self::Md5(md5.to_owned()));
         }

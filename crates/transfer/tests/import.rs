@@ -15,7 +15,7 @@ const PAGE: usize = 1000;
 async fn listed(s3: &S3Bucket) -> (u64, u64) {
     let dir = tempfile::tempdir().unwrap();
     // With few jobs at once, what is asked for too much is also sent.
-    let options = Options { parallel: 2, overwrite: false, dry_run: true, unverified: false };
+    let options = Options { parallel: 2, overwrite: false, dry_run: true, unverified: false, customer_key: false };
     let tally = Arc::new(Tally::default());
     let before = s3.meter().counts();
     Import::new(s3.clone(), "", dir.path(), options, Arc::clone(&tally)).unwrap().run().await.unwrap();

@@ -55,6 +55,10 @@ impl S3s {
         self.server.faults.each("PUT", format!("/{folder}/"), S3Fault::Drop);
     }
 
+    pub(super) fn toll(&self, demanded: bool) {
+        self.server.faults.toll(demanded);
+    }
+
     pub(super) fn accept(&self) {
         self.server.faults.end_each();
     }

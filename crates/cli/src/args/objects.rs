@@ -3,7 +3,8 @@
 use super::moment::moment;
 use super::value::{encryption, mode, ttl};
 use clap::builder::FalseyValueParser;
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 use stoa_objects::s3::Encryption;
 
@@ -41,9 +42,14 @@ pub(crate) struct Objects {
     /// How new objects are stored, as S3 calls it: STANDARD_IA, INTELLIGENT_TIERING, ... [default: as the bucket says]
     #[arg(long, value_name = "CLASS", requires = "objects")]
     pub(crate) storage_class: Option<String>,
-    /// How the server encrypts new objects: s3, kms, or kms:KEY with a key of the key service [default: as the bucket says]
+    /// How the server encrypts new objects: s3; kms, or kms:KEY with a key of the key service; c, with the key in --sse-key-file
+    /// [default: as the bucket says]
     #[arg(long, value_name = "HOW", value_parser = encryption, requires = "objects")]
     pub(crate) sse: Option<Encryption>,
+    /// The key of objects that are encrypted with a key of your own (SSE-C): a file that not every user can read, with 32 bytes
+    /// or their base64 form. Who loses it has lost the objects
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "objects")]
+    pub(crate) sse_key_file: Option<PathBuf>,
     /// Say in each request that you pay for it, as some public buckets demand
     #[arg(long, value_parser = FalseyValueParser::new(), requires = "objects")]
     pub(crate) requester_pays: bool,

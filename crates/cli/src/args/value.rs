@@ -81,15 +81,18 @@ pub(crate) fn mode(text: &str) -> Result<u32, String> {
     bits.ok_or_else(|| format!("'{text}' is no mode; write for instance 0644"))
 }
 
-/// Reads how the server is to encrypt: `s3`, `kms`, `kms:KEY`.
+/// Reads how the server is to encrypt: `s3`, `kms`, `kms:KEY`, `c`.
 pub(crate) fn encryption(text: &str) -> Result<Encryption, String> {
-    let of =
-        |algorithm: &str, key: Option<&str>| Encryption { algorithm: algorithm.into(), key: key.map(str::to_owned) };
+    let of = |algorithm: &str, key: Option<&str>| Encryption::Server {
+        algorithm: algorithm.into(),
+        key: key.map(str::to_owned),
+    };
     match text.split_once(':') {
         None if text == "s3" => Ok(of("AES256", None)),
         None if text == "kms" => Ok(of("aws:kms", None)),
         Some(("kms", key)) if !key.is_empty() => Ok(of("aws:kms", Some(key))),
-        _ => Err(format!("'{text}' is no way to encrypt; write s3, kms or kms:KEY")),
+        None if text == "c" => Ok(Encryption::Customer),
+        _ => Err(format!("'{text}' is no way to encrypt; write s3, kms, kms:KEY, or c with --sse-key-file")),
     }
 }
 

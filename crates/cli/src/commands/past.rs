@@ -3,7 +3,7 @@
 use crate::args::Reach;
 use crate::control::{self, Connection, Record, Request, Wait};
 use crate::failure::{Failure, Outcome};
-use crate::store::{Place, advised, real};
+use crate::store::{Place, Said, advised, real};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use stoa_bucket::past::{What, check_versions};
@@ -31,7 +31,8 @@ pub(super) async fn find(text: &str, reach: &Reach) -> Outcome<Meant> {
     let mut access = reach.access.clone();
     access.endpoint = access.endpoint.or(endpoint);
     let place = Place::parse(&format!("s3://{bucket}"))?;
-    let (s3, _) = place.objects(&access, reach.requester_pays).await?;
+    let said = Said::from(reach);
+    let (s3, _) = place.objects(&access, said).await?;
     check_versions(&s3).await.map_err(|error| advised(text, &error))?;
     Ok(Meant { s3, what })
 }

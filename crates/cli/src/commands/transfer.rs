@@ -4,7 +4,7 @@ use crate::args::{Copying, Export, Import};
 use crate::daemon::Signals;
 use crate::failure::{FAILED, Failure, Outcome};
 use crate::output::{self, Meter, bytes, count, plural};
-use crate::store::{Place, advised};
+use crate::store::{Place, Said, advised};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -60,12 +60,14 @@ fn copy(
         overwrite: copying.overwrite,
         dry_run: copying.dry_run,
         unverified: copying.unverified,
+        customer_key: copying.reach.sse_key_file.is_some(),
     };
+    let said = Said::from(&copying.reach);
     let began = Instant::now();
     let tally = Arc::new(Tally::default());
     super::runtime()?.block_on(async {
         let mut signals = Signals::listen()?;
-        let (s3, prefix) = place.objects(&copying.reach.access, copying.reach.requester_pays).await?;
+        let (s3, prefix) = place.objects(&copying.reach.access, said).await?;
         watch(work(s3, &prefix, options, Arc::clone(&tally)), &mut signals, &tally).await
     })?;
     let report = tally.report();

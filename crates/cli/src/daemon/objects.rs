@@ -4,10 +4,10 @@ use super::Plan;
 use crate::args;
 use crate::control;
 use crate::failure::{Failure, Outcome};
-use crate::store::Place;
+use crate::store::{Place, Said};
 use std::sync::Arc;
 use stoa_bucket::{Attributes, Bucket, Options};
-use stoa_objects::s3::Storage;
+use stoa_objects::s3::{Encryption, Storage};
 
 /// How objects are to be shown as files.
 #[derive(Debug, Clone)]
@@ -25,7 +25,13 @@ impl Objects {
             let what = format!("--objects mounts the objects of an S3 bucket, and {} is none", place.name());
             return Err(Failure::usage(what).advise("write s3://BUCKET or s3://BUCKET/PREFIX"));
         }
-        Ok(Some(Self { typed }))
+        // With the key alone, what is written would not be encrypted with it.
+        if (typed.sse == Some(Encryption::Customer)) != typed.sse_key_file.is_some() {
+            let what = "a key of your own takes both --sse c and --sse-key-file FILE";
+            return Err(Failure::usage(what.to_owned()).advise("`openssl rand -base64 32` makes a key"));
+        }
+        let sse_key_file = typed.sse_key_file.as_deref().map(super::plan::absolute).transpose()?;
+        Ok(Some(Self { typed: args::Objects { sse_key_file, ..typed } }))
     }
 
     /// Whether they are shown as they were once, which can't be changed.
@@ -35,7 +41,9 @@ impl Objects {
 
     /// Connects to the bucket and finds out whether it answers.
     pub(super) async fn open(&self, plan: &Plan) -> Outcome<Arc<Bucket>> {
-        let (s3, prefix) = plan.place.objects(&plan.access, self.typed.requester_pays).await?;
+        let Self { typed } = self;
+        let said = Said { requester_pays: typed.requester_pays, sse_key_file: typed.sse_key_file.as_deref() };
+        let (s3, prefix) = plan.place.objects(&plan.access, said).await?;
         if self.typed.at.is_some() {
             let checked = stoa_bucket::past::check_versions(&s3).await;
             checked.map_err(|error| Failure::because(plan.place.name(), &error))?;

@@ -208,7 +208,7 @@ fn apart(dir: &Path, other: Option<&Path>, what: &str) -> Outcome<()> {
     Ok(())
 }
 
-fn absolute(path: &Path) -> Outcome<PathBuf> {
+pub(super) fn absolute(path: &Path) -> Outcome<PathBuf> {
     std::path::absolute(path).map_err(|error| Failure::because(path.display(), &error))
 }
 

@@ -10,6 +10,24 @@ use std::borrow::Cow;
 /// The SHA-256 of nothing.
 const EMPTY: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
+/// What a request has to do with the customer's key.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Keyed {
+    /// What it writes is encrypted with it.
+    pub(super) writes: bool,
+    /// What it reads may be: that is found out by asking.
+    pub(super) reads: Option<Reads>,
+}
+
+/// What a request reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reads {
+    /// The object that it is about.
+    Object,
+    /// The object that it copies from.
+    Source,
+}
+
 /// A request: sent once in each attempt, each time signed anew.
 #[derive(Debug)]
 pub(super) struct Call<'a> {
@@ -24,6 +42,7 @@ pub(super) struct Call<'a> {
     pub(super) headers: HeaderMap,
     pub(super) body: PutPayload,
     pub(super) hash: sign::Payload,
+    pub(super) keyed: Keyed,
     /// How many bytes' upload it may take longer than others.
     pub(super) slow: u64,
 }
@@ -40,6 +59,7 @@ impl<'a> Call<'a> {
             headers: HeaderMap::new(),
             body: PutPayload::new(),
             hash: sign::Payload::Sha256(EMPTY.to_owned()),
+            keyed: Keyed::default(),
             slow: 0,
         }
     }
@@ -54,6 +74,11 @@ impl<'a> Call<'a> {
             true => Err(call.refused("a key is never empty")),
             false => Ok(call),
         }
+    }
+
+    /// One that reads the object it is about.
+    pub(super) fn reading(self) -> Self {
+        Self { keyed: Keyed { reads: Some(Reads::Object), ..self.keyed }, ..self }
     }
 
     pub(super) fn query(mut self, name: &'static str, value: impl Into<Cow<'a, str>>) -> Self {

@@ -43,7 +43,7 @@ impl S3Bucket {
     /// # Errors
     /// [`crate::Error::NotFound`]; [`crate::Error::Conflict`] when it has another tag.
     pub async fn checksum(&self, key: &str, etag: &str) -> Result<Option<Checksum>> {
-        let mut call = Call::object(Verb::Head, "head", Method::HEAD, key)?;
+        let mut call = Call::object(Verb::Head, "head", Method::HEAD, key)?.reading();
         call.header_if("x-amz-checksum-mode", Some("ENABLED"))?;
         call.header(IF_MATCH, etag)?;
         let of_parts = |value: &str| value.contains('-');

@@ -1,7 +1,7 @@
 //! Objects copied inside the store.
 
 use super::attempts::{Answer, Attempts};
-use super::call::Call;
+use super::call::{Call, Reads};
 use super::failure::Failure;
 use super::headers::{Condition, Headers, Storage};
 use super::put::Written;
@@ -43,6 +43,7 @@ impl Source {
             text.push_str("?versionId=");
             encode::query(version, &mut text);
         }
+        call.keyed.reads = Some(Reads::Source);
         call.header_if("x-amz-copy-source", Some(&text))?;
         call.header_if("x-amz-copy-source-if-match", self.if_match.as_deref())
     }
@@ -75,6 +76,7 @@ impl S3Bucket {
             },
             (tag, headers) => (inner.copying(source, key, headers, condition, tag.as_deref())?, tag),
         };
+        self.check_customer_key(&call).await?;
         inner.copied(&call, key, tag.as_deref()).await
     }
 
@@ -92,6 +94,7 @@ impl S3Bucket {
         mark: &str,
     ) -> Result<Written> {
         let call = self.inner.copying(source, key, &CopyHeaders::Replace(headers.clone()), condition, Some(mark))?;
+        self.check_customer_key(&call).await?;
         self.inner.copied(&call, key, Some(mark)).await
     }
 }

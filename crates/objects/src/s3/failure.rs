@@ -89,6 +89,12 @@ impl Failure {
         }
     }
 
+    /// Whether it may be because the object read is not encrypted with the customer's key, or is, and the request says the other.
+    /// Answers to HEAD have no code.
+    pub(super) fn is_other_key(&self) -> bool {
+        self.status == Some(400) && self.class == Class::Rejected && matches!(self.code.as_str(), "" | "InvalidRequest")
+    }
+
     /// Whether the bucket is elsewhere than `region`, and the answer says where.
     pub(super) fn is_elsewhere(&self, region: &str) -> bool {
         let told = self.region.as_ref().is_some_and(|there| !there.is_empty() && there != region);

@@ -81,7 +81,7 @@ impl S3Bucket {
 }
 
 fn call<'a>(key: &'a str, read: &'a Read) -> Result<Call<'a>> {
-    let call = Call::object(Verb::Get, "get", Method::GET, key)?;
+    let call = Call::object(Verb::Get, "get", Method::GET, key)?.reading();
     let mut call = call.query_if("versionId", read.version.as_deref());
     if let Some(range) = &read.range {
         let text = match range {

@@ -73,7 +73,7 @@ impl S3Bucket {
 impl Inner {
     /// What is known of an object, and the tag of our own writes.
     pub(super) async fn head(&self, key: &str, version: Option<&str>) -> Result<(ObjectInfo, Option<String>)> {
-        let call = Call::object(Verb::Head, "head", Method::HEAD, key)?.query_if("versionId", version);
+        let call = Call::object(Verb::Head, "head", Method::HEAD, key)?.reading().query_if("versionId", version);
         let mut attempts = Attempts::new(self, call.name, call.op());
         loop {
             let read = |answer: Answer| {

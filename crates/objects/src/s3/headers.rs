@@ -1,6 +1,7 @@
 //! What an object carries beside its bytes, and conditions.
 
 use super::call::Call;
+use super::customer_key;
 use crate::Result;
 use crate::retry::TAG;
 use hyper::HeaderMap;
@@ -45,11 +46,16 @@ pub struct Storage {
 
 /// How the server encrypts an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Encryption {
-    /// `x-amz-server-side-encryption`: `AES256`, `aws:kms` or `aws:kms:dsse`.
-    pub algorithm: String,
-    /// The key of the key service, if it is not its default one.
-    pub key: Option<String>,
+pub enum Encryption {
+    /// With a key that the server has, or its key service.
+    Server {
+        /// `x-amz-server-side-encryption`: `AES256`, `aws:kms` or `aws:kms:dsse`.
+        algorithm: String,
+        /// The key of the key service, if it is not its default one.
+        key: Option<String>,
+    },
+    /// With [`crate::ConnectOptions::customer_key`], which the server forgets (SSE-C).
+    Customer,
 }
 
 /// What must hold for a write to take place. The server checks it and writes at one moment.
@@ -116,8 +122,13 @@ impl Headers {
                 metadata.insert(short.to_owned(), text(name.as_str()).unwrap_or_default());
             }
         }
-        let encryption = text("x-amz-server-side-encryption")
-            .map(|algorithm| Encryption { algorithm, key: text("x-amz-server-side-encryption-aws-kms-key-id") });
+        let encryption = match text(customer_key::ALGORITHM) {
+            Some(_) => Some(Encryption::Customer),
+            None => text("x-amz-server-side-encryption").map(|algorithm| Encryption::Server {
+                algorithm,
+                key: text("x-amz-server-side-encryption-aws-kms-key-id"),
+            }),
+        };
         Self {
             content_type: text("content-type"),
             content_encoding: text("content-encoding"),
@@ -134,11 +145,17 @@ impl Headers {
 impl Storage {
     pub(super) fn write(&self, call: &mut Call<'_>) -> Result<()> {
         call.header_if("x-amz-storage-class", self.class.as_deref())?;
-        if let Some(encryption) = &self.encryption {
-            call.header_if("x-amz-server-side-encryption", Some(&encryption.algorithm))?;
-            call.header_if("x-amz-server-side-encryption-aws-kms-key-id", encryption.key.as_deref())?;
+        match &self.encryption {
+            Some(Encryption::Server { algorithm, key }) => {
+                call.header_if("x-amz-server-side-encryption", Some(algorithm))?;
+                call.header_if("x-amz-server-side-encryption-aws-kms-key-id", key.as_deref())
+            }
+            Some(Encryption::Customer) => {
+                call.keyed.writes = true;
+                Ok(())
+            }
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 

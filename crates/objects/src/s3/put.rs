@@ -79,6 +79,7 @@ impl S3Bucket {
         headers.write(&mut call, tag)?;
         condition.write(&mut call)?;
         call.data(body, inner.checksum, inner.signed).await?;
+        self.check_customer_key(&call).await?;
         let mut attempts = Attempts::new(inner, call.name, call.op());
         loop {
             let read = |answer: Answer| answer.no_error().and_then(|()| Written::read(&answer, None));

@@ -1,4 +1,5 @@
 mod canned;
+mod customer;
 mod learning;
 mod retries;
 mod wire;

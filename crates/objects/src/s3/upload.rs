@@ -2,7 +2,7 @@
 
 use super::S3Bucket;
 use super::attempts::{Answer, Attempts};
-use super::call::Call;
+use super::call::{Call, Keyed};
 use super::failure::Failure;
 use super::headers::{Condition, Headers};
 use super::put::Written;
@@ -24,6 +24,9 @@ pub struct Upload {
     /// What tells its object from every other, in the object's user metadata (`stoaputid`). Uploads that were found
     /// by listing have none here.
     pub tag: Option<String>,
+    /// Whether its object is encrypted with the customer's key. Not known of uploads that were found by listing: no parts can be
+    /// added to those.
+    pub customer: bool,
     /// When it was begun, by the server's clock, if it was found by listing.
     pub begun: Option<SystemTime>,
 }
@@ -38,6 +41,13 @@ pub struct Part {
     /// Its CRC64NVME in base64, if the server gives it. Some servers want it back to complete an upload that was begun
     /// with checksums.
     pub checksum: Option<String>,
+}
+
+impl Upload {
+    /// What requests for its parts, and to complete it, say of the customer's key.
+    pub(super) fn keyed(&self) -> Keyed {
+        Keyed { writes: self.customer, reads: None }
+    }
 }
 
 impl S3Bucket {
@@ -73,8 +83,10 @@ impl S3Bucket {
         let read = |answer: &Answer| {
             let root = answer.xml("InitiateMultipartUploadResult")?;
             let id = root.need("UploadId")?.to_owned();
-            Ok(Upload { key: key.to_owned(), id, tag: Some(mark.to_owned()), begun: None })
+            let customer = call.keyed.writes;
+            Ok(Upload { key: key.to_owned(), id, tag: Some(mark.to_owned()), customer, begun: None })
         };
+        self.check_customer_key(&call).await?;
         self.inner.run(&call, read).await
     }
 
@@ -90,7 +102,7 @@ impl S3Bucket {
     pub async fn complete_upload(&self, upload: &Upload, parts: &[Part], condition: &Condition) -> Result<Written> {
         let inner = &*self.inner;
         let call = Call::object(Verb::Multipart, "complete upload of", Method::POST, &upload.key)?;
-        let mut call = call.query("uploadId", upload.id.as_str());
+        let mut call = Call { keyed: upload.keyed(), ..call }.query("uploadId", upload.id.as_str());
         call.slow = SLOW;
         condition.write(&mut call)?;
         call.xml(document(parts)).await?;

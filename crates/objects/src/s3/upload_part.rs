@@ -61,5 +61,6 @@ impl S3Bucket {
 
 fn part<'a>(upload: &'a Upload, name: &'static str, number: u32) -> Result<Call<'a>> {
     let call = Call::object(Verb::Part, name, Method::PUT, &upload.key)?;
+    let call = Call { keyed: upload.keyed(), ..call };
     Ok(call.query("partNumber", number.to_string()).query("uploadId", upload.id.as_str()))
 }

@@ -6,6 +6,7 @@ mod copies;
 mod deletes;
 mod faults;
 mod listing;
+mod sealed;
 mod serve;
 mod service;
 mod tags;

@@ -6,7 +6,7 @@ use crate::error::told;
 use crate::inodes::Node;
 use crate::metadata;
 use stoa_objects::Error as ObjectsError;
-use stoa_objects::s3::Condition;
+use stoa_objects::s3::{Condition, Headers};
 use stoa_vfs::{Attr, Caller, Error, Kind, Make, Result, SetAttr, SetTime};
 
 /// The bit by which what is made in a directory gets its group.
@@ -48,37 +48,48 @@ impl Bucket {
                 "mode, owner and time of directories: --attributes objects keeps and shows them",
             ));
         }
+        // What an object shows that says no time is when it was written: that of a directory changes with its other attributes then.
+        let mtime = set.mtime.unwrap_or(SetTime::At(attr.mtime));
+        let set = SetAttr { mtime: Some(mtime), ..set };
+        self.change_marker(node, directory, |headers| {
+            metadata::write_of(Kind::Directory, &set, &mut headers.metadata);
+            Ok(())
+        })
+        .await?;
+        node.changed(&set);
+        Ok(())
+    }
+
+    /// Has the marker of a directory carry what `change` makes of what it carries. If there is none, it gets one.
+    pub(crate) async fn change_marker(
+        &self,
+        node: &Node,
+        directory: &Directory,
+        change: impl FnOnce(&mut Headers) -> Result<()>,
+    ) -> Result<()> {
         if directory.prefix().is_empty() || directory.is_continued() {
             return Err(Error::Unsupported("changing attributes of a directory that can't have a marker"));
         }
         if node.is_stale() {
             return Err(Error::Stale);
         }
-        // What an object shows that says no time is when it was written: that of a directory changes with its other attributes then.
-        let mtime = set.mtime.unwrap_or(SetTime::At(attr.mtime));
-        let set = SetAttr { mtime: Some(mtime), ..set };
-        self.write_marker(directory, &set).await?;
-        node.changed(&set);
+        let (mut headers, condition) = match self.s3.head(directory.prefix(), None).await {
+            Err(ObjectsError::NotFound { .. }) => (self.headers_of_marker(), Condition::IfAbsent),
+            Err(error) => return Err(told(error)),
+            Ok(info) if info.size > 0 => {
+                return Err(Error::Unsupported("changing attributes of a directory whose marker has content"));
+            }
+            Ok(info) => {
+                let etag = info.etag.ok_or(Error::Unsupported("changing a marker that the server gives no ETag of"))?;
+                (info.headers, Condition::IfMatch(etag))
+            }
+        };
+        change(&mut headers)?;
+        let none = bytes::Bytes::new();
+        let written = self.s3.put(directory.prefix(), none.into(), &headers, &condition).await;
+        written.map_err(|error| if error.is_not_found() { Error::Stale } else { told(error) })?;
         self.changed(directory.prefix());
         Ok(())
-    }
-
-    async fn write_marker(&self, directory: &Directory, set: &SetAttr) -> Result<()> {
-        let info = match self.s3.head(directory.prefix(), None).await {
-            Err(ObjectsError::NotFound { .. }) => {
-                return self.mark(directory, set).await.map_err(told);
-            }
-            info => info.map_err(told)?,
-        };
-        if info.size > 0 {
-            return Err(Error::Unsupported("changing attributes of a directory whose marker has content"));
-        }
-        let etag = info.etag.ok_or(Error::Unsupported("changing a marker that the server gives no ETag of"))?;
-        let mut headers = info.headers;
-        metadata::write_of(Kind::Directory, set, &mut headers.metadata);
-        let none = bytes::Bytes::new();
-        let written = self.s3.put(directory.prefix(), none.into(), &headers, &Condition::IfMatch(etag)).await;
-        written.map(drop).map_err(|error| if error.is_not_found() { Error::Stale } else { told(error) })
     }
 }
 

@@ -114,10 +114,15 @@ impl Bucket {
 
     /// Writes the marker of a directory, if there is none.
     pub(crate) async fn mark(&self, directory: &Directory, set: &SetAttr) -> stoa_objects::Result<()> {
-        let mut headers = self.headers(Some(MARKER_TYPE.to_owned()));
+        let mut headers = self.headers_of_marker();
         metadata::write_of(stoa_vfs::Kind::Directory, set, &mut headers.metadata);
         let none = bytes::Bytes::new();
         self.s3.put(directory.prefix(), none.into(), &headers, &Condition::IfAbsent).await.map(drop)
+    }
+
+    /// What the marker of a new directory carries.
+    pub(crate) fn headers_of_marker(&self) -> Headers {
+        self.headers(Some(MARKER_TYPE.to_owned()))
     }
 
     /// Removes an object, if it is still the one that was last seen.

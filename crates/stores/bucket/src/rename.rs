@@ -8,6 +8,7 @@ mod owner;
 mod pass;
 mod resume;
 
+pub(crate) use copy::Copy;
 pub(crate) use journal::is_journal;
 
 use crate::bucket::Bucket;
@@ -160,8 +161,8 @@ fn told_of_copy(error: ObjectsError) -> Error {
     }
 }
 
-/// A name for one rename that no other has.
-fn new_id() -> String {
+/// A name for one rename, or one copy, that no other has.
+pub(crate) fn new_id() -> String {
     uuid::Uuid::new_v4().simple().to_string()
 }
 

@@ -8,7 +8,7 @@ use crate::bucket::Bucket;
 use parking_lot::Mutex;
 use std::collections::HashSet;
 use stoa_objects::Error as ObjectsError;
-use stoa_objects::s3::Headers;
+use stoa_objects::s3::{Encryption, Headers};
 use stoa_vfs::{Error, Result};
 
 /// So many directories are remembered at most.
@@ -70,7 +70,8 @@ impl Bucket {
     /// Finds out whether an object may be written that will carry `headers`.
     ///
     /// # Errors
-    /// [`Error::Denied`]. Any other failure is left to who writes.
+    /// [`Error::Denied`]; [`Error::Unsupported`] if the server does not know the customer's key that it is to be encrypted with. Any
+    /// other failure is left to who writes.
     pub(crate) async fn check_rights(&self, key: &str, headers: &Headers) -> Result<()> {
         if self.rights.may_write(key) {
             return Ok(());
@@ -88,6 +89,10 @@ impl Bucket {
             Err(ObjectsError::Denied { .. }) => {
                 self.rights.refused();
                 Err(Error::Denied)
+            }
+            // What is written would be kept in the clear.
+            Err(ObjectsError::Unsupported { .. }) if headers.storage.encryption == Some(Encryption::Customer) => {
+                Err(Error::Unsupported("keys of one's own (SSE-C), which the server ignores"))
             }
             Err(_) => Ok(()),
         }

@@ -8,12 +8,12 @@ use crate::error::told;
 use crate::found::{Target, Version};
 use crate::inodes::Node;
 use crate::reading::Open;
+use crate::rename::{Copy, new_id};
 use bytes::Bytes;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use stoa_objects::s3::limits::COPY_BYTES_MAX;
-use stoa_objects::s3::{Condition, CopyHeaders, Headers, Source};
+use stoa_objects::s3::{Condition, Headers, Source};
 use stoa_vfs::{Allocate, Error, OpenFlags, Result, SetAttr, SetTime};
 
 impl Bucket {
@@ -278,9 +278,6 @@ impl Bucket {
         let Some(etag) = &version.etag else {
             return Err(Error::Unsupported("changing an object that the server gives no ETag of"));
         };
-        if version.size > COPY_BYTES_MAX {
-            return Err(Error::Unsupported("changing attributes of an object of more than 5 GiB"));
-        }
         let info = self.s3.head(&version.key, None).await.map_err(told)?;
         // A server may ignore the condition of a copy.
         if info.etag.as_deref() != Some(etag) {
@@ -291,9 +288,18 @@ impl Bucket {
         let mut headers = info.headers;
         change(&mut headers)?;
         let source = Source { key: version.key.to_string(), version: None, if_match: Some(etag.to_string()) };
-        let condition = Condition::IfMatch(etag.to_string());
-        let copied = self.s3.copy(&source, &version.key, &CopyHeaders::Replace(headers.clone()), &condition).await;
-        let written = copied.map_err(|error| if error.is_not_found() { Error::Stale } else { told(error) })?;
+        let copy = Copy {
+            source,
+            size: info.size,
+            headers: headers.clone(),
+            key: &version.key,
+            condition: Condition::IfMatch(etag.to_string()),
+            mark: &new_id(),
+        };
+        let written = self
+            .copy_object(&copy)
+            .await
+            .map_err(|error| if error.is_not_found() { Error::Stale } else { told(error) })?;
         let etag: Arc<str> = written.etag.into();
         if let Some(draft) = draft {
             draft.now_is(Arc::clone(&etag), headers);

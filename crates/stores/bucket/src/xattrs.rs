@@ -7,13 +7,14 @@ use crate::draft::Draft;
 use crate::error::told;
 use crate::found::{Target, Version};
 use crate::inodes::Node;
+use crate::metadata::write_of;
 use bytes::Bytes;
 use encoding::{decode_name, decode_value, encode_name, encode_value};
 use std::collections::BTreeMap;
 use stoa_objects::Error as ObjectsError;
 use stoa_objects::s3::limits::METADATA_BYTES_MAX;
 use stoa_objects::s3::{Headers, ObjectInfo};
-use stoa_vfs::{Error, Result, XattrMode};
+use stoa_vfs::{Error, Kind, Result, SetAttr, SetTime, XattrMode};
 
 /// The namespace of user metadata.
 const USER: &str = "user.";
@@ -58,7 +59,8 @@ impl Bucket {
         Ok(all.map(|name| format!("{USER}{name}").into()).collect())
     }
 
-    /// Sets an attribute, or removes it if there is no value: the object is copied onto itself, or what is being written carries it.
+    /// Sets an attribute, or removes it if there is no value: the object is copied onto itself, or what is being written carries it. A
+    /// directory that has no marker gets one.
     pub(crate) async fn set_attribute(
         &self,
         node: &Node,
@@ -70,8 +72,18 @@ impl Bucket {
         if name.starts_with(STORE) || ATTRIBUTES.contains(&encode_name(name).as_str()) {
             return Err(Error::NotPermitted);
         }
-        if matches!(node.target(), Target::Directory(_)) {
-            return Err(Error::Unsupported("extended attributes of directories of objects"));
+        if let Target::Directory(directory) = node.target() {
+            // What says no time is shown with that of writing, where objects are asked.
+            let mtime = SetAttr { mtime: Some(SetTime::At(node.attr().mtime)), ..SetAttr::default() };
+            let asks = self.finder.asks_objects();
+            let change = |headers: &mut Headers| {
+                put(headers, name, value, mode)?;
+                if asks && !headers.metadata.contains_key("mtime") {
+                    write_of(Kind::Directory, &mtime, &mut headers.metadata);
+                }
+                Ok(())
+            };
+            return self.change_marker(node, &directory, change).await;
         }
         let mut draft = node.draft.lock().await;
         // It may have been stored until now.

@@ -116,7 +116,7 @@ impl Export {
                 }
                 _ => return Err(Error::Refused("it is no file any more".to_owned())),
             };
-            let headers = carried.headers();
+            let headers = export.stored(carried.headers());
             Ok(Opened { content, stat, headers, left_out: carried.left_out, attributes: carried.attributes })
         })
         .await

@@ -66,10 +66,14 @@ fn modes_are_octal() {
 }
 
 #[test]
-fn encryption_is_the_servers() {
-    let of = |text| encryption(text).map(|it| (it.algorithm, it.key)).ok();
-    assert_eq!(of("s3"), Some(("AES256".to_owned(), None)));
-    assert_eq!(of("kms"), Some(("aws:kms".to_owned(), None)));
-    assert_eq!(of("kms:arn:aws:kms:x:1:key/2"), Some(("aws:kms".to_owned(), Some("arn:aws:kms:x:1:key/2".to_owned()))));
-    assert!(["", "kms:", "c", "s3:x", "AES256"].iter().all(|text| of(text).is_none()));
+fn encryption_is_the_servers_or_with_a_key_of_ours() {
+    let server = |algorithm: &str, key: Option<&str>| Encryption::Server {
+        algorithm: algorithm.to_owned(),
+        key: key.map(str::to_owned),
+    };
+    assert_eq!(encryption("s3"), Ok(server("AES256", None)));
+    assert_eq!(encryption("kms"), Ok(server("aws:kms", None)));
+    assert_eq!(encryption("kms:arn:aws:kms:x:1:key/2"), Ok(server("aws:kms", Some("arn:aws:kms:x:1:key/2"))));
+    assert_eq!(encryption("c"), Ok(Encryption::Customer));
+    assert!(["", "kms:", "c:x", "s3:x", "AES256"].iter().all(|text| encryption(text).is_err()));
 }

@@ -13,7 +13,7 @@ const INSIDE: &str =
     "   \n<?xml version=\"1.0\"?>\n  <Error><Code>InternalError</Code><Message>sorry</Message></Error>";
 
 fn upload() -> Upload {
-    Upload { key: "k".to_owned(), id: "u".to_owned(), tag: Some("ours".to_owned()), begun: None }
+    Upload { key: "k".to_owned(), id: "u".to_owned(), tag: Some("ours".to_owned()), customer: false, begun: None }
 }
 
 fn parts() -> [Part; 1] {

@@ -45,7 +45,7 @@ async fn an_empty_key_is_refused_before_it_names_the_bucket() {
 async fn headers_conditions_and_checksums_are_sent_and_signed() {
     let server = Canned::start([answer(200, &[("ETag", "\"e-1\""), ("x-amz-version-id", "v")], "")]).await;
     let options = ConnectOptions { requester_pays: true, ..options(&server) };
-    let encryption = Some(Encryption { algorithm: "aws:kms".to_owned(), key: Some("the-key".to_owned()) });
+    let encryption = Some(Encryption::Server { algorithm: "aws:kms".to_owned(), key: Some("the-key".to_owned()) });
     let headers = Headers {
         content_type: Some("text/plain".to_owned()),
         metadata: [("mtime".to_owned(), "1.5".to_owned())].into(),

@@ -1,6 +1,7 @@
 //! What the server keeps.
 
 use super::carried::Carried;
+use super::sealed::Sealed;
 use super::versions::Version;
 use crate::hex;
 use bytes::Bytes;
@@ -29,6 +30,8 @@ pub(super) struct Object {
     pub(super) modified: SystemTime,
     /// Which version it is, where the bucket keeps versions.
     pub(super) version: Option<String>,
+    /// With which customer's key it is encrypted.
+    pub(super) sealed: Option<Sealed>,
 }
 
 #[derive(Debug)]
@@ -38,17 +41,30 @@ pub(super) struct Upload {
     pub(super) tags: BTreeMap<String, String>,
     pub(super) parts: BTreeMap<i32, (String, Bytes)>,
     pub(super) begun: SystemTime,
+    pub(super) sealed: Option<Sealed>,
 }
 
 impl Object {
     pub(super) fn new(bytes: Bytes, carried: Carried) -> Self {
         let tag = md5(&bytes);
-        Self { bytes, tag, carried, tags: BTreeMap::new(), modified: SystemTime::now(), version: None }
+        let (tags, modified) = (BTreeMap::new(), SystemTime::now());
+        Self { bytes, tag, carried, tags, modified, version: None, sealed: None }
+    }
+
+    /// The same, encrypted with a customer's key, if one was given: its tag says nothing then.
+    pub(super) fn sealed(self, sealed: Option<Sealed>) -> Self {
+        let tag = if sealed.is_some() { sealed_tag() } else { self.tag.clone() };
+        Self { sealed, tag, ..self }
     }
 
     pub(super) fn e_tag(&self) -> Option<ETag> {
         Some(ETag::Strong(self.tag.clone()))
     }
+}
+
+/// A tag of the same form as an MD5, that is none.
+pub(super) fn sealed_tag() -> String {
+    uuid::Uuid::new_v4().simple().to_string()
 }
 
 /// The MD5 of `bytes` in hexadecimal, which is what S3 makes tags of.

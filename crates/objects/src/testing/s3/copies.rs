@@ -2,6 +2,7 @@
 
 use super::bucket::{Object, check_read, check_write, md5};
 use super::carried::{Carried, take};
+use super::sealed::{Sealed, given, given_source};
 use super::service::Service;
 use super::uploads;
 use hyper::HeaderMap;
@@ -10,7 +11,9 @@ use s3s::dto::*;
 use s3s::{S3Result, s3_error};
 
 pub(super) fn object(service: &Service, headers: &HeaderMap, mut input: CopyObjectInput) -> S3Result<CopyObjectOutput> {
-    let source = source(service, &input.copy_source, input.copy_source_if_match.as_ref())?;
+    let sealed = given!(input)?;
+    let given = given_source!(input)?;
+    let source = source(service, &input.copy_source, input.copy_source_if_match.as_ref(), given.as_ref())?;
     let replaced = input.metadata_directive.as_ref().is_some_and(|it| it.as_str() == MetadataDirective::REPLACE);
     let given: Carried = take!(input);
     // How it is stored is never taken from the source.
@@ -18,7 +21,7 @@ pub(super) fn object(service: &Service, headers: &HeaderMap, mut input: CopyObje
         true => given,
         false => Carried { storage_class: given.storage_class, encryption: given.encryption, ..source.carried },
     };
-    let copy = Object { tags: source.tags, ..Object::new(source.bytes, carried) };
+    let copy = Object { tags: source.tags, ..Object::new(source.bytes, carried).sealed(sealed) };
     let result =
         CopyObjectResult { e_tag: copy.e_tag(), last_modified: Some(copy.modified.into()), ..Default::default() };
     let version_id = service.with(&input.bucket, |bucket| {
@@ -33,7 +36,8 @@ pub(super) fn object(service: &Service, headers: &HeaderMap, mut input: CopyObje
 }
 
 pub(super) fn part(service: &Service, input: &UploadPartCopyInput) -> S3Result<UploadPartCopyOutput> {
-    let source = source(service, &input.copy_source, input.copy_source_if_match.as_ref())?;
+    let (sealed, given) = (given!(input)?, given_source!(input)?);
+    let source = source(service, &input.copy_source, input.copy_source_if_match.as_ref(), given.as_ref())?;
     let bytes = match &input.copy_source_range {
         None => source.bytes,
         Some(range) => {
@@ -51,6 +55,7 @@ pub(super) fn part(service: &Service, input: &UploadPartCopyInput) -> S3Result<U
     let tag = md5(&bytes);
     service.with(&input.bucket, |bucket| {
         let upload = uploads::find(bucket, &input.upload_id, &input.key)?;
+        Sealed::check(upload.sealed.as_ref(), sealed.as_ref())?;
         upload.parts.insert(input.part_number, (tag.clone(), bytes));
         Ok(())
     })?;
@@ -58,12 +63,18 @@ pub(super) fn part(service: &Service, input: &UploadPartCopyInput) -> S3Result<U
     Ok(UploadPartCopyOutput { copy_part_result: Some(result), ..Default::default() })
 }
 
-fn source(service: &Service, source: &CopySource, if_match: Option<&ETagCondition>) -> S3Result<Object> {
+fn source(
+    service: &Service,
+    source: &CopySource,
+    if_match: Option<&ETagCondition>,
+    given: Option<&Sealed>,
+) -> S3Result<Object> {
     let CopySource::Bucket { bucket, key, version_id } = source else {
         return Err(s3_error!(NotImplemented));
     };
     service.with(bucket, |bucket| {
         let object = bucket.find(key, version_id.as_deref())?;
+        Sealed::check(object.sealed.as_ref(), given)?;
         check_read(object, if_match, None)?;
         Ok(object.clone())
     })

@@ -3,7 +3,7 @@
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// What happens to one request.
@@ -37,6 +37,7 @@ struct Shared {
     each: Mutex<Vec<Scripted>>,
     every: Mutex<Option<S3Fault>>,
     requests: AtomicU64,
+    toll: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -76,6 +77,11 @@ impl S3Faults {
         *self.shared.every.lock() = fault;
     }
 
+    /// Has every request refused (403) that does not say that the requester pays, from now on or no more.
+    pub fn toll(&self, demanded: bool) {
+        self.shared.toll.store(demanded, Ordering::Relaxed);
+    }
+
     /// How many requests have come in.
     #[must_use]
     pub fn requests(&self) -> u64 {
@@ -88,8 +94,11 @@ impl S3Faults {
         self.shared.script.lock().len()
     }
 
-    pub(super) fn take(&self, method: &str, target: &str) -> Option<S3Fault> {
+    pub(super) fn take(&self, method: &str, target: &str, pays: bool) -> Option<S3Fault> {
         self.shared.requests.fetch_add(1, Ordering::Relaxed);
+        if !pays && self.shared.toll.load(Ordering::Relaxed) {
+            return Some(S3Fault::Status(403));
+        }
         if let Some(fault) = *self.shared.every.lock() {
             return Some(fault);
         }

@@ -35,7 +35,8 @@ pub(super) async fn serve(listener: TcpListener, service: S3Service, faults: S3F
 
 async fn answer(service: S3Service, faults: S3Faults, request: Request<Incoming>) -> Result<Response<Body>, HttpError> {
     let target = request.uri().path_and_query().map_or("", |target| target.as_str());
-    let fault = faults.take(request.method().as_str(), target);
+    let pays = request.headers().get("x-amz-request-payer").is_some_and(|value| value == "requester");
+    let fault = faults.take(request.method().as_str(), target, pays);
     match fault {
         Some(S3Fault::Status(status)) => {
             read_away(request).await;

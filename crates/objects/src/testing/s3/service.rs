@@ -3,6 +3,7 @@
 use super::Buckets;
 use super::bucket::{Bucket, Object, check_read, check_write};
 use super::carried::{Carried, answer, take};
+use super::sealed::{Sealed, given};
 use super::{copies, deletes, listing, tags, uploads, versions};
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt;
@@ -80,19 +81,27 @@ impl S3 for Service {
             crc64nvme: input.checksum_crc64nvme,
             sha256: input.checksum_sha256,
         };
-        let object = Object::new(body(input.body, promises).await?, carried);
+        let sealed = given!(input)?;
+        let algorithm = sealed.as_ref().map(|_| Sealed::ALGORITHM.to_owned());
+        let object = Object::new(body(input.body, promises).await?, carried).sealed(sealed);
         let e_tag = object.e_tag();
         let version_id = self.with(&input.bucket, |bucket| {
             let existing = bucket.objects.get(&input.key);
             check_write(existing, input.if_match.as_ref(), input.if_none_match.as_ref())?;
             Ok(bucket.put(&input.key, object))
         })?;
-        Ok(S3Response::new(PutObjectOutput { e_tag, version_id, ..Default::default() }))
+        Ok(S3Response::new(PutObjectOutput {
+            e_tag,
+            version_id,
+            sse_customer_algorithm: algorithm,
+            ..Default::default()
+        }))
     }
 
     async fn get_object(&self, req: S3Request<GetObjectInput>) -> S3Result<S3Response<GetObjectOutput>> {
         let input = req.input;
         let object = self.find(&input.bucket, &input.key, input.version_id.as_deref())?;
+        Sealed::check(object.sealed.as_ref(), given!(input)?.as_ref())?;
         check_read(&object, input.if_match.as_ref(), input.if_none_match.as_ref())?;
         let size = object.bytes.len() as u64;
         let e_tag = object.e_tag();
@@ -112,12 +121,14 @@ impl S3 for Service {
             e_tag: e_tag,
             last_modified: Some(object.modified.into()),
             version_id: object.version,
+            sse_customer_algorithm: object.sealed.map(|_| Sealed::ALGORITHM.to_owned()),
         })))
     }
 
     async fn head_object(&self, req: S3Request<HeadObjectInput>) -> S3Result<S3Response<HeadObjectOutput>> {
         let input = req.input;
         let object = self.find(&input.bucket, &input.key, input.version_id.as_deref())?;
+        Sealed::check(object.sealed.as_ref(), given!(input)?.as_ref())?;
         check_read(&object, input.if_match.as_ref(), input.if_none_match.as_ref())?;
         let e_tag = object.e_tag();
         Ok(S3Response::new(answer!(HeadObjectOutput, object.carried, {
@@ -125,6 +136,7 @@ impl S3 for Service {
             e_tag: e_tag,
             last_modified: Some(object.modified.into()),
             version_id: object.version,
+            sse_customer_algorithm: object.sealed.map(|_| Sealed::ALGORITHM.to_owned()),
         })))
     }
 

@@ -3,6 +3,7 @@
 use super::bucket::{Bucket, Object, Upload, check_write, md5};
 use super::carried::{Carried, take};
 use super::listing::encoded;
+use super::sealed::{Sealed, given};
 use super::service::{Promises, Service, body};
 use bytes::BytesMut;
 use s3s::dto::*;
@@ -20,7 +21,9 @@ pub(super) fn create(
     let id = uuid::Uuid::new_v4().simple().to_string();
     let carried: Carried = take!(input);
     let tags = input.tagging.as_deref().map(super::tags::of_query).unwrap_or_default();
-    let upload = Upload { key: input.key.clone(), carried, tags, parts: BTreeMap::new(), begun: SystemTime::now() };
+    let sealed = given!(input)?;
+    let (parts, begun) = (BTreeMap::new(), SystemTime::now());
+    let upload = Upload { key: input.key.clone(), carried, tags, parts, begun, sealed };
     service.with(&input.bucket, |bucket| {
         bucket.uploads.insert(id.clone(), upload);
         Ok(())
@@ -34,6 +37,7 @@ pub(super) fn create(
 }
 
 pub(super) async fn part(service: &Service, input: UploadPartInput) -> S3Result<UploadPartOutput> {
+    let sealed = given!(input)?;
     let promises = Promises {
         length: input.content_length,
         crc64nvme: input.checksum_crc64nvme.clone(),
@@ -43,6 +47,7 @@ pub(super) async fn part(service: &Service, input: UploadPartInput) -> S3Result<
     let tag = md5(&bytes);
     service.with(&input.bucket, |bucket| {
         let upload = find(bucket, &input.upload_id, &input.key)?;
+        Sealed::check(upload.sealed.as_ref(), sealed.as_ref())?;
         upload.parts.insert(input.part_number, (tag.clone(), bytes));
         Ok(())
     })?;
@@ -57,9 +62,12 @@ pub(super) fn complete(
     service: &Service,
     input: CompleteMultipartUploadInput,
 ) -> S3Result<CompleteMultipartUploadOutput> {
+    let sealed = given!(input)?;
     let listed = input.multipart_upload.and_then(|upload| upload.parts).unwrap_or_default();
     let (tag, version_id) = service.with(&input.bucket, |bucket| {
         let upload = find(bucket, &input.upload_id, &input.key)?;
+        // Uploads begun with checksums want the key again.
+        Sealed::check(upload.sealed.as_ref(), sealed.as_ref())?;
         let mut bytes = BytesMut::new();
         let count = listed.len();
         for (at, part) in listed.iter().enumerate() {
@@ -72,7 +80,8 @@ pub(super) fn complete(
             }
             bytes.extend_from_slice(data);
         }
-        let mut object = Object { tags: upload.tags.clone(), ..Object::new(bytes.freeze(), upload.carried.clone()) };
+        let mut object =
+            Object { tags: upload.tags.clone(), ..Object::new(bytes.freeze(), upload.carried.clone()).sealed(sealed) };
         object.tag = format!("{}-{count}", object.tag);
         check_write(bucket.objects.get(&input.key), input.if_match.as_ref(), input.if_none_match.as_ref())?;
         bucket.uploads.remove(&input.upload_id);

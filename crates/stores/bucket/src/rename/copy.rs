@@ -8,17 +8,17 @@ use stoa_objects::{Error, Result};
 
 /// What is copied, and where to.
 #[derive(Debug)]
-pub(super) struct Copy<'c> {
+pub(crate) struct Copy<'c> {
     /// Its key and the tag that it must have.
-    pub(super) source: Source,
+    pub(crate) source: Source,
     /// Its length, in bytes.
-    pub(super) size: u64,
+    pub(crate) size: u64,
     /// What the copy carries.
-    pub(super) headers: Headers,
-    pub(super) key: &'c str,
-    pub(super) condition: Condition,
+    pub(crate) headers: Headers,
+    pub(crate) key: &'c str,
+    pub(crate) condition: Condition,
     /// What the copy is known by.
-    pub(super) mark: &'c str,
+    pub(crate) mark: &'c str,
 }
 
 impl Bucket {
@@ -26,7 +26,7 @@ impl Bucket {
     ///
     /// # Errors
     /// [`Error::Conflict`] and [`Error::NotFound`] when the source or the target is not as it should be; nothing is left of it then.
-    pub(super) async fn copy_object(&self, copy: &Copy<'_>) -> Result<Written> {
+    pub(crate) async fn copy_object(&self, copy: &Copy<'_>) -> Result<Written> {
         if copy.size <= self.copy_bytes_max {
             return match self.copy_at_once(copy).await {
                 // versitygw copies no markers. There is nothing in one but what it carries.

@@ -121,12 +121,20 @@ impl Journal {
         self.write(&Condition::IfMatch(self.etag.clone())).await
     }
 
-    /// Says that somebody is at it.
+    /// Says that somebody is at it. When that can't be said this time, the work goes on: if it can't for long, another mount takes
+    /// the rename over, and the next time finds that out.
     ///
     /// # Errors
-    /// As [`Journal::enter`].
+    /// [`Error::Conflict`] as [`Journal::enter`], and no other.
     pub(super) async fn beat(&mut self) -> Result<()> {
-        self.write(&Condition::IfMatch(self.etag.clone())).await
+        match self.write(&Condition::IfMatch(self.etag.clone())).await {
+            Err(error) if !matches!(error, Error::Conflict { .. }) => {
+                let Self { key, record: Record { from, to, .. }, .. } = self;
+                tracing::warn!(%error, key, from, to, "the journal of a rename can't be written: it goes on, and tries that again");
+                Ok(())
+            }
+            beaten => beaten,
+        }
     }
 
     /// Removes it: the rename is over.

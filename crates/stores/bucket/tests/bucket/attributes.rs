@@ -2,7 +2,8 @@
 
 use crate::world::{World, patient, scan};
 use stoa_bucket::{Attributes, Options};
-use stoa_vfs::{Error, Ino, Kind, Timestamp, Vfs};
+use stoa_objects::testing::S3Fault;
+use stoa_vfs::{Error, Ino, Kind, SetAttr, Timestamp, Vfs, XattrMode};
 
 fn options(attributes: Attributes) -> Options {
     Options { attributes, uid: 7, gid: 8, file_mode: 0o640, dir_mode: 0o750, ..patient() }
@@ -81,7 +82,7 @@ async fn nothing_is_changed() {
     let write = stoa_vfs::OpenFlags { write: true, ..stoa_vfs::OpenFlags::default() };
     assert_eq!(files.open(plain, write).await, Err(Error::ReadOnly));
     assert_eq!(files.unlink(Ino::ROOT, &crate::world::name("plain")).await, Err(Error::ReadOnly));
-    assert_eq!(files.setattr(plain, &stoa_vfs::SetAttr::default()).await, Err(Error::ReadOnly));
+    assert_eq!(files.setattr(plain, &SetAttr::default()).await, Err(Error::ReadOnly));
     assert!(files.cache_policy().read_only);
     assert_eq!(world.cat("plain").await.unwrap(), b"x");
 }
@@ -102,6 +103,74 @@ async fn tags_are_attributes_that_can_be_read() {
     let (asked, cost) = world.cost(files.getxattr(ino, b"system.posix_acl_access")).await;
     assert!(matches!(asked, Err(Error::Unsupported(_))), "{asked:?}: `ls -l` asks of every file, unless it is told so");
     assert_eq!(cost, crate::world::FREE);
-    let set = files.setxattr(ino, b"user.s3.tag.team", "red".into(), stoa_vfs::XattrMode::Set, false).await;
+    let set = files.setxattr(ino, b"user.s3.tag.team", "red".into(), XattrMode::Set, false).await;
     assert_eq!(set, Err(Error::NotPermitted));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn those_of_an_object_too_long_for_one_copy_are_changed_in_parts() {
+    let world = World::new(&Options { copy_bytes_max: 20 << 20, ..options(Attributes::Objects) }).await;
+    let content: Vec<u8> = (0..33 << 20).map(|at: u32| (at >> 12) as u8 ^ at as u8).collect();
+    world.put_with("file", &content, &[("by", "somebody")]).await;
+    let tags = std::collections::BTreeMap::from([("a b".to_owned(), "c&d".to_owned())]);
+    world.other.put_tags("file", &tags).await.unwrap();
+    let (ino, files) = (world.ino("file").await, &world.files);
+    files.setattr(ino, &SetAttr { mode: Some(0o600), ..SetAttr::default() }).await.unwrap();
+    files.setxattr(ino, b"user.color", "blue".into(), XattrMode::Set, false).await.unwrap();
+    assert_eq!(world.stat("file").await.unwrap().mode, 0o600);
+    assert!(world.object("file").await.unwrap() == content && world.cat("file").await.unwrap() == content);
+    let info = world.other.head("file", None).await.unwrap();
+    let metadata = ["by", "color", "mode"].map(|name| info.headers.metadata[name].as_str());
+    assert_eq!(metadata, ["somebody", "blue", "33152"]);
+    assert!(info.etag.unwrap().ends_with("-6\""), "in parts of 5 MiB at least");
+    assert_eq!(world.other.get_tags("file").await.unwrap(), tags);
+    // One that fails leaves nothing, and the file as it was.
+    world.server.faults.next("PUT", "partNumber=3", S3Fault::Status(403));
+    let refused = files.setxattr(ino, b"user.color", "red".into(), XattrMode::Set, false).await;
+    assert_eq!((refused, world.server.uploads_open("bucket")), (Err(Error::Denied), 0));
+    assert_eq!(files.getxattr(ino, b"user.color").await.unwrap(), "blue");
+    // Nor is what somebody else has written meanwhile replaced.
+    world.put("file", vec![1; 33 << 20]).await;
+    let stale = files.setxattr(ino, b"user.color", "red".into(), XattrMode::Set, false).await;
+    assert_eq!((stale, world.server.uploads_open("bucket")), (Err(Error::Stale), 0));
+    assert!(world.object("file").await.unwrap() == vec![1; 33 << 20]);
+}
+
+#[tokio::test]
+async fn extended_attributes_of_a_directory_are_those_of_its_marker() {
+    for attributes in [Attributes::Listing, Attributes::Objects] {
+        let world = World::new(&options(attributes)).await;
+        plant(&world).await;
+        let files = &world.files;
+        let set = async |path: &str, value: &'static str, mode| {
+            files.setxattr(world.ino(path).await, b"user.color", value.into(), mode, false).await
+        };
+        // One that says something, and one that is there because of what is in it.
+        let before = world.stat("implicit").await.unwrap();
+        assert_eq!(set("implicit", "red", XattrMode::Replace).await, Err(Error::NoAttribute));
+        assert_eq!(files.removexattr(before.ino, b"user.color").await, Err(Error::NoAttribute));
+        assert!(!world.keys().await.contains(&"implicit/".to_owned()), "what fails makes no marker");
+        for path in ["dir", "implicit"] {
+            set(path, "blue", XattrMode::Create).await.unwrap();
+            assert_eq!(set(path, "red", XattrMode::Create).await, Err(Error::Exists));
+            let ino = world.ino(path).await;
+            assert_eq!(files.getxattr(ino, b"user.color").await.unwrap(), "blue");
+            assert!(files.listxattr(ino).await.unwrap().iter().any(|name| name == "user.color"));
+            let marker = world.other.head(&format!("{path}/"), None).await.unwrap();
+            assert_eq!((marker.size, marker.headers.metadata["color"].as_str()), (0, "blue"), "{path}");
+        }
+        let marker = world.other.head("dir/", None).await.unwrap();
+        assert_eq!(
+            (marker.headers.metadata["mode"].as_str(), marker.headers.metadata["uid"].as_str()),
+            ("16832", "1000")
+        );
+        let after = world.stat("implicit").await.unwrap();
+        assert_eq!((after.ino, after.mode, after.mtime), (before.ino, before.mode, before.mtime));
+        files.removexattr(after.ino, b"user.color").await.unwrap();
+        assert_eq!(files.getxattr(after.ino, b"user.color").await, Err(Error::NoAttribute));
+        // That of all keys has no marker, nor has one with content attributes that can be set.
+        assert!(matches!(set("", "x", XattrMode::Set).await, Err(Error::Unsupported(_))));
+        world.put("full/", "content").await;
+        assert!(matches!(set("full", "x", XattrMode::Set).await, Err(Error::Unsupported(_))));
+    }
 }

@@ -262,3 +262,19 @@ async fn what_somebody_else_put_there_is_not_replaced() -> Result<()> {
     assert_eq!(world.cat("old/f1").await?, b"f1");
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_word_that_does_not_get_through_does_not_end_it() {
+    let lease = Duration::from_millis(200);
+    let world = World::new(&Options { rename_lease: lease, ..paged() }).await;
+    let rest = plant(&world, 6).await;
+    // The first word is that it begins. Copies take so long that several follow.
+    world.server.faults.next("PUT", ".stoa-rename-", S3Fault::Delay(Duration::ZERO));
+    for status in [403, 403, 400] {
+        world.server.faults.next("PUT", ".stoa-rename-", S3Fault::Status(status));
+    }
+    world.server.faults.each("PUT", "/new/", S3Fault::Delay(lease));
+    mv(&world, "old", "new").await.unwrap();
+    assert_eq!(world.server.faults.pending(), 0, "several words did not get through");
+    expect(&world, "new", &rest).await;
+}
