@@ -119,7 +119,15 @@ impl S3Bucket {
         let begun = |answer: &Answer| Ok(answer.xml("InitiateMultipartUploadResult")?.need("UploadId")?.to_owned());
         match self.inner.run(&trial, begun).await {
             Ok(id) => {
-                self.abort_upload(&Upload { key: key.to_owned(), id, tag: None, customer: false, begun: None }).await?;
+                self.abort_upload(&Upload {
+                    key: key.to_owned(),
+                    id,
+                    tag: None,
+                    customer: false,
+                    summed: false,
+                    begun: None,
+                })
+                .await?;
                 let detail = "the server ignores the key of its user (SSE-C) and would not encrypt with it".to_owned();
                 Err(Error::Unsupported { op: call.op(), detail })
             }

@@ -27,6 +27,8 @@ pub struct Upload {
     /// Whether its object is encrypted with the customer's key. Not known of uploads that were found by listing: no parts can be
     /// added to those.
     pub customer: bool,
+    /// Whether the server keeps a checksum of its object, made of those of the parts.
+    pub summed: bool,
     /// When it was begun, by the server's clock, if it was found by listing.
     pub begun: Option<SystemTime>,
 }
@@ -51,18 +53,27 @@ impl Upload {
 }
 
 impl S3Bucket {
-    /// Begins an upload. The object will carry `headers`.
+    /// Begins an upload whose parts are all sent. The object will carry `headers`.
     ///
     /// Repeated after an answer that was lost, it may leave an upload that nobody completes: buckets are told to drop those.
     ///
     /// # Errors
     /// [`crate::Error::Rejected`] for headers that can't be sent.
     pub async fn create_upload(&self, key: &str, headers: &Headers) -> Result<Upload> {
+        self.begin_upload(key, headers, &BTreeMap::new(), &new_tag(), self.inner.checksum).await
+    }
+
+    /// As [`S3Bucket::create_upload`], and the server copies some of the parts. It is not asked to keep a checksum then: `MinIO` makes none
+    /// of what it copies, and refuses the parts. Amazon makes one by itself.
+    ///
+    /// # Errors
+    /// As [`S3Bucket::create_upload`].
+    pub async fn create_upload_of_copies(&self, key: &str, headers: &Headers) -> Result<Upload> {
         self.create_upload_marked(key, headers, &BTreeMap::new(), &new_tag()).await
     }
 
-    /// As [`S3Bucket::create_upload`]; the object will have the tags of `labels`, by their names, and it is known by `mark`, as with
-    /// [`S3Bucket::copy_marked`].
+    /// As [`S3Bucket::create_upload_of_copies`]; the object will have the tags of `labels`, by their names, and it is known by `mark`, as
+    /// with [`S3Bucket::copy_marked`].
     ///
     /// # Errors
     /// As [`S3Bucket::create_upload`].
@@ -73,10 +84,21 @@ impl S3Bucket {
         labels: &BTreeMap<String, String>,
         mark: &str,
     ) -> Result<Upload> {
+        self.begin_upload(key, headers, labels, mark, false).await
+    }
+
+    async fn begin_upload(
+        &self,
+        key: &str,
+        headers: &Headers,
+        labels: &BTreeMap<String, String>,
+        mark: &str,
+        summed: bool,
+    ) -> Result<Upload> {
         let mut call = Call::object(Verb::Multipart, "begin upload of", Method::POST, key)?.query("uploads", "");
         headers.write(&mut call, Some(mark))?;
         call.header_if("x-amz-tagging", tagging(labels).as_deref())?;
-        if self.inner.checksum {
+        if summed {
             call.header_if("x-amz-checksum-algorithm", Some("CRC64NVME"))?;
             call.header_if("x-amz-checksum-type", Some("FULL_OBJECT"))?;
         }
@@ -84,7 +106,7 @@ impl S3Bucket {
             let root = answer.xml("InitiateMultipartUploadResult")?;
             let id = root.need("UploadId")?.to_owned();
             let customer = call.keyed.writes;
-            Ok(Upload { key: key.to_owned(), id, tag: Some(mark.to_owned()), customer, begun: None })
+            Ok(Upload { key: key.to_owned(), id, tag: Some(mark.to_owned()), customer, summed, begun: None })
         };
         self.check_customer_key(&call).await?;
         self.inner.run(&call, read).await

@@ -52,7 +52,14 @@ fn page(answer: &Answer) -> std::result::Result<UploadPage, Failure> {
     for upload in root.all("Upload") {
         let key = keys.need(upload, "Key")?;
         let id = upload.need("UploadId")?.to_owned();
-        uploads.push(Upload { key, id, tag: None, customer: false, begun: upload.text_of("Initiated").and_then(date) });
+        uploads.push(Upload {
+            key,
+            id,
+            tag: None,
+            customer: false,
+            summed: false,
+            begun: upload.text_of("Initiated").and_then(date),
+        });
     }
     let next = match root.parsed("IsTruncated")? {
         true => Some(UploadMark {

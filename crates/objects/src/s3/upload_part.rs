@@ -19,7 +19,9 @@ impl S3Bucket {
     /// [`Error::NoSuchUpload`].
     pub async fn upload_part(&self, upload: &Upload, number: u32, body: PutPayload) -> Result<Part> {
         let mut call = part(upload, "upload part of", number)?;
-        call.data(body, self.inner.checksum, self.inner.signed).await?;
+        // What arrives is checked by one or the other.
+        let signed = self.inner.signed || (self.inner.checksum && !upload.summed);
+        call.data(body, upload.summed, signed).await?;
         let read = |answer: &Answer| {
             answer.no_error()?;
             let checksum = answer.header("x-amz-checksum-crc64nvme");

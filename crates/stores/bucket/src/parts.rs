@@ -64,9 +64,19 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// Begins an upload.
+    /// Begins an upload, of parts that are sent.
     pub(crate) async fn begin(s3: &S3Bucket, key: &str, headers: &Headers, traffic: &Arc<Traffic>) -> Result<Self> {
         Ok(Self::of(s3, s3.create_upload(key, headers).await?, traffic))
+    }
+
+    /// Begins one of parts that are copied, some of them or all.
+    pub(crate) async fn begin_copies(
+        s3: &S3Bucket,
+        key: &str,
+        headers: &Headers,
+        traffic: &Arc<Traffic>,
+    ) -> Result<Self> {
+        Ok(Self::of(s3, s3.create_upload_of_copies(key, headers).await?, traffic))
     }
 
     /// Those of an upload that was begun just now.

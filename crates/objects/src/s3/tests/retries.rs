@@ -13,7 +13,14 @@ const INSIDE: &str =
     "   \n<?xml version=\"1.0\"?>\n  <Error><Code>InternalError</Code><Message>sorry</Message></Error>";
 
 fn upload() -> Upload {
-    Upload { key: "k".to_owned(), id: "u".to_owned(), tag: Some("ours".to_owned()), customer: false, begun: None }
+    Upload {
+        key: "k".to_owned(),
+        id: "u".to_owned(),
+        tag: Some("ours".to_owned()),
+        customer: false,
+        summed: false,
+        begun: None,
+    }
 }
 
 fn parts() -> [Part; 1] {

@@ -90,6 +90,24 @@ async fn a_payload_is_signed_where_the_network_may_damage_it() {
 }
 
 #[tokio::test]
+async fn an_upload_of_copies_asks_for_no_checksum() {
+    const BEGUN: &str = "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>";
+    for copies in [false, true] {
+        let server = Canned::start([answer(200, &[], BEGUN), answer(200, TAGGED, "")]).await;
+        let (bucket, headers) = (client(&server), Headers::default());
+        let upload = match copies {
+            false => bucket.create_upload("k", &headers).await.unwrap(),
+            true => bucket.create_upload_of_copies("k", &headers).await.unwrap(),
+        };
+        bucket.upload_part(&upload, 1, "Welcome to Amazon S3.".into()).await.unwrap();
+        let asked = server.asked();
+        assert!(asked.iter().all(|one| one.contains("x-amz-checksum-") != copies), "{asked:?}");
+        let hash = "x-amz-content-sha256: 44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072";
+        assert_eq!(asked[1].contains(hash), copies, "then the part is signed");
+    }
+}
+
+#[tokio::test]
 async fn anonymous_requests_are_not_signed() {
     let server = Canned::start([answer(200, TAGGED, "abc")]).await;
     let options = ConnectOptions { anonymous: true, ..options(&server) };

@@ -172,7 +172,7 @@ async fn copy(sink: &Sink<'_>, from: &str, info: &ObjectInfo, to: &str, conditio
         return sink.s3.put(to, Bytes::new().into(), &info.headers, condition).await.map_err(told);
     }
     let source = Source { key: from.to_owned(), version: info.version.clone(), if_match: info.etag.clone() };
-    let parts = Parts::begin(sink.s3, to, &info.headers, sink.traffic).await.map_err(told)?;
+    let parts = Parts::begin_copies(sink.s3, to, &info.headers, sink.traffic).await.map_err(told)?;
     parts.copy_all(&source, info.size, COPY_BYTES_MAX, condition).await.map_err(told)
 }
 

@@ -42,9 +42,12 @@ impl Draft {
 
     pub(super) async fn parts(&mut self, sink: &Sink<'_>) -> Result<&mut Parts> {
         let parts = match self.parts.take() {
-            Some(parts) => parts,
-            None => Parts::begin(sink.s3, &self.key, &self.headers, sink.traffic).await.map_err(told)?,
+            Some(parts) => Ok(parts),
+            None if self.extents.any(0..self.size(), |place| matches!(place, Place::Kept)) => {
+                Parts::begin_copies(sink.s3, &self.key, &self.headers, sink.traffic).await
+            }
+            None => Parts::begin(sink.s3, &self.key, &self.headers, sink.traffic).await,
         };
-        Ok(self.parts.insert(parts))
+        Ok(self.parts.insert(parts.map_err(told)?))
     }
 }

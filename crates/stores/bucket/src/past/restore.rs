@@ -101,7 +101,7 @@ impl Restore {
     }
 
     async fn copy_parts(&self, s3: &S3Bucket, source: &Source, info: &ObjectInfo, condition: &Condition) -> Result<()> {
-        let parts = Parts::begin(s3, &self.key, &info.headers, &Arc::default()).await?;
+        let parts = Parts::begin_copies(s3, &self.key, &info.headers, &Arc::default()).await?;
         parts.copy_all(source, self.size, COPY_BYTES_MAX, condition).await.map(drop)
     }
 }
