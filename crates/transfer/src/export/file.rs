@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::sync::Arc;
 use stoa_bucket::tree::{Metadata, RESERVED};
+use stoa_objects::Error as ObjectsError;
 use stoa_objects::s3::{Headers, ObjectInfo};
 use stoa_vfs::Name;
 
@@ -82,6 +83,8 @@ impl Export {
             let left_out = opened.left_out;
             match self.send(key, opened, there.as_ref()).await {
                 Err(Error::Refused(text)) if text == CHANGED && attempt < TRIES => {}
+                // It may be the same: a request of an export that was killed still came through.
+                Err(Error::Objects(ObjectsError::Conflict { .. })) if attempt < TRIES => {}
                 Ok(()) => {
                     add(&self.tally.files, 1);
                     add(&self.tally.attributes_left_out, left_out);
