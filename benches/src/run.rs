@@ -2,7 +2,6 @@
 
 use crate::data::Data;
 use crate::figure::Figure;
-use crate::guard;
 use crate::options::Options;
 use crate::place::Place;
 use crate::report::Table;
@@ -10,6 +9,7 @@ use crate::scenarios::{self, Scenario};
 use crate::session::{RawSession, Recorder, Session};
 use crate::store::{Store, Way};
 use crate::systems::{Raw, System};
+use crate::{guard, machine};
 use anyhow::{Context, Result};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -66,6 +66,7 @@ struct Job<'a> {
 impl Job<'_> {
     /// Only what keeps the bench itself from going on is an error.
     fn run(&self, parent: &Path) -> Result<Outcome> {
+        machine::touch_memory(self.options.size << 20)?;
         let scratch = tempfile::tempdir_in(parent).context("a scratch directory")?;
         let store = if self.system.is_local() { None } else { Some(Store::start(scratch.path(), self.way)?) };
         let mut recorder = Recorder::new(self.data, scratch.path(), store.as_ref(), self.wanted, self.options);
