@@ -13,8 +13,7 @@ pub(crate) fn describe(options: &Options) -> Result<String> {
     let cpu = fs::read_to_string("/proc/cpuinfo")?;
     let cpu = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or("unknown");
     let cores = std::thread::available_parallelism()?;
-    let memory = fs::read_to_string("/proc/meminfo")?;
-    let memory: u64 = memory.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).unwrap_or(0);
+    let memory = memory_kib("MemTotal")?;
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease")?;
     let stoa = run(program(tools::stoa()?).arg("--version"), limit)?;
     let commit = run(program("git").args(["describe", "--always", "--dirty"]).current_dir(tools::workspace()?), limit)?;
@@ -46,11 +45,15 @@ const COPIES: usize = 6;
 /// # Errors
 /// If it can't be found out how much there is.
 pub(crate) fn touch_memory(size: usize) -> Result<()> {
-    let info = fs::read_to_string("/proc/meminfo")?;
-    let available = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kib: usize = available.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0);
-    let bytes = (size * COPIES).min((kib << 10) / 2);
+    let bytes = (size * COPIES).min((memory_kib("MemAvailable")? << 10) / 2);
     let touched = vec![1_u8; bytes];
     std::hint::black_box(&touched);
     Ok(())
+}
+
+/// What `/proc/meminfo` says of a kind of memory, in KiB; 0 if nothing.
+fn memory_kib(kind: &str) -> Result<usize> {
+    let info = fs::read_to_string("/proc/meminfo")?;
+    let value = info.lines().find_map(|line| line.strip_prefix(kind)?.strip_prefix(':'));
+    Ok(value.and_then(|value| value.split_whitespace().next()?.parse().ok()).unwrap_or(0))
 }

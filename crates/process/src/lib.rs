@@ -1,11 +1,11 @@
-//! Processes of this machine: whether one still runs, which one a thread belongs to, and whether it was asked to end.
+//! Processes of this machine: whether one still runs, which one a thread belongs to, what it may do, and whether it was asked to end.
 //!
 //! A number alone does not tell: it is given again. With the time when the process started it names one process, for as long as the
 //! kernel runs and within one namespace of process ids.
 
 mod thread;
 
-pub use thread::{is_to_end, process_of};
+pub use thread::{capabilities, is_to_end, process_of};
 
 use std::fs;
 use std::io;

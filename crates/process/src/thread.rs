@@ -19,6 +19,12 @@ pub fn is_to_end(thread: u32) -> Option<bool> {
     Some(pending & !signals("SigBlk")? & !signals("SigIgn")? & ENDING != 0)
 }
 
+/// The capabilities that thread `thread` has in effect, a bit for each by its number (`capabilities(7)`). `None` if it may not be looked at.
+#[must_use]
+pub fn capabilities(thread: u32) -> Option<u64> {
+    status(thread)?.number("CapEff", 16)
+}
+
 /// A signal that ends its program has become `SIGKILL` when it can be seen here, except for those that leave a core file and those that
 /// are caught.
 const ENDING: u64 = bit(libc::SIGKILL)

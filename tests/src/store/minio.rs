@@ -1,7 +1,7 @@
 //! MinIO: an S3 server that keeps versions with their times, and takes conditions on copies.
 
 use super::Access;
-use super::program::{ACCESS_KEY, LIMIT, Program, SECRET_KEY};
+use super::program::{ACCESS_KEY, LIMIT, Program, SECRET_KEY, curl};
 use crate::{Watch, command, tools};
 use anyhow::Result;
 use std::path::{Path, PathBuf};
@@ -55,9 +55,7 @@ impl Minio {
         // It answers before it can do anything.
         let health = format!("{}/minio/health/cluster", self.program.endpoint());
         command::until("MinIO is ready", LIMIT, || {
-            let mut curl = command::program("curl");
-            curl.args(["--silent", "--output", "/dev/null", "--fail", "--noproxy", "*", &health]);
-            Ok(curl.status()?.success())
+            Ok(curl().args(["--output", "/dev/null", "--fail", &health]).status()?.success())
         })
     }
 }

@@ -78,8 +78,8 @@ impl Program {
 
     /// Sends it a PUT of `body` as its owner, for what the client in Stoa has no need of.
     pub(super) fn put(&self, path: &str, body: &str) -> Result<()> {
-        let mut curl = command::program("curl");
-        curl.args(["--silent", "--show-error", "--fail-with-body", "--noproxy", "*"]);
+        let mut curl = curl();
+        curl.args(["--show-error", "--fail-with-body"]);
         curl.args(["--aws-sigv4", "aws:amz:us-east-1:s3", "--user", &format!("{ACCESS_KEY}:{SECRET_KEY}")]);
         curl.args(["--header", "x-amz-content-sha256: UNSIGNED-PAYLOAD", "--request", "PUT", "--data-binary", body]);
         command::run(curl.arg(format!("{}/{path}", self.endpoint())), LIMIT).map(drop)
@@ -99,6 +99,13 @@ impl Program {
         let policy = serde_json::json!({ "Version": "2012-10-17", "Statement": statements });
         self.put(&format!("{bucket}?policy="), &policy.to_string())
     }
+}
+
+/// curl, which goes to the server by no proxy.
+pub(super) fn curl() -> Command {
+    let mut curl = command::program("curl");
+    curl.args(["--silent", "--noproxy", "*"]);
+    curl
 }
 
 impl Drop for Program {

@@ -18,6 +18,15 @@ fn a_thread_belongs_to_its_process() {
     assert_eq!(process_of(0), None);
 }
 
+#[test]
+fn a_thread_has_the_capabilities_that_the_kernel_says() {
+    // Those of all threads are the same here, in 16 digits.
+    let said = fs::read_to_string("/proc/self/status").unwrap();
+    let set = capabilities(this_thread()).unwrap();
+    assert!(said.contains(&format!("CapEff:\t{set:016x}\n")), "{set:x} is not in {said}");
+    assert_eq!(capabilities(1_000_000_000), None);
+}
+
 fn signal(child: &Child, signal: i32) {
     // SAFETY: the child was not waited for, so that the number is its own.
     assert_eq!(unsafe { libc::kill(child.id().cast_signed(), signal) }, 0);

@@ -36,9 +36,7 @@ pub(super) fn list(r: &Request<'_>, size: u32) -> Result<Step, Failure> {
 /// Whether process `pid` has `CAP_SYS_ADMIN`. Its user would not tell, and a mount that may be mapped to other users is not even
 /// told that. A process that can't be seen from here (another namespace) has it not.
 fn is_admin(pid: u32) -> bool {
-    let Ok(status) = std::fs::read_to_string(format!("/proc/{pid}/status")) else { return false };
-    let capabilities = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    capabilities.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).is_some_and(|set| set & SYS_ADMIN != 0)
+    stoa_process::capabilities(pid).is_some_and(|set| set & SYS_ADMIN != 0)
 }
 
 /// Answers with `value` if it fits in `size` bytes; with its length if that is what was asked for.

@@ -70,45 +70,8 @@ fn a_request_that_waits_does_not_hold_up_others() {
     });
 }
 
-/// Starts `program` with `file`, and kills it once its request waits. Returns how long it took to die.
-fn killed_while_waiting(m: &Mounted, program: &str, file: &str) -> Duration {
-    let mut child =
-        Command::new(program).arg(m.path(file)).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
-    let since = Instant::now();
-    while m.mount.stats().in_flight() == 0 {
-        assert!(since.elapsed() < Duration::from_secs(10), "{program} does not wait");
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    let since = Instant::now();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    since.elapsed()
-}
-
-#[test]
-fn who_waits_for_a_lookup_can_be_killed_while_the_store_goes_on() {
-    let stuck = Arc::new(AtomicBool::new(false));
-    let gate = Arc::clone(&stuck);
-    let m = Mounted::of(Arc::new(Hooked::new(move |op| {
-        let gate = Arc::clone(&gate);
-        async move {
-            while op == "lookup" && gate.load(Ordering::Relaxed) {
-                tokio::time::sleep(Duration::from_millis(1)).await;
-            }
-            Ok(())
-        }
-    })));
-    stuck.store(true, Ordering::Relaxed);
-    assert!(killed_while_waiting(&m, "stat", "absent") < Duration::from_secs(5));
-    assert_eq!(m.mount.stats().in_flight(), 1, "the store is still at it");
-    stuck.store(false, Ordering::Relaxed);
-    m.settle();
-    fs::write(m.path("absent"), "x").unwrap();
-    assert_eq!(fs::read(m.path("absent")).unwrap(), b"x");
-}
-
-/// Sends `signal` to a program that waits for a lookup, and says whether it then ended without an answer of the store.
-fn gave_up_after(signals: &[i32]) -> bool {
+/// A mount whose lookups take as long as the switch is on, as it is at first.
+fn stuck_in_lookups() -> (Mounted, Arc<AtomicBool>) {
     let stuck = Arc::new(AtomicBool::new(true));
     let gate = Arc::clone(&stuck);
     let m = Mounted::of(Arc::new(Hooked::new(move |op| {
@@ -120,15 +83,47 @@ fn gave_up_after(signals: &[i32]) -> bool {
             Ok(())
         }
     })));
+    (m, stuck)
+}
+
+fn until_one_waits(m: &Mounted) {
+    let since = Instant::now();
+    while m.mount.stats().in_flight() == 0 {
+        assert!(since.elapsed() < Duration::from_secs(10), "nobody waits");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Starts `program` with `file`, and kills it once its request waits. Returns how long it took to die.
+fn killed_while_waiting(m: &Mounted, program: &str, file: &str) -> Duration {
+    let mut child =
+        Command::new(program).arg(m.path(file)).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+    until_one_waits(m);
+    let since = Instant::now();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    since.elapsed()
+}
+
+#[test]
+fn who_waits_for_a_lookup_can_be_killed_while_the_store_goes_on() {
+    let (m, stuck) = stuck_in_lookups();
+    assert!(killed_while_waiting(&m, "stat", "absent") < Duration::from_secs(5));
+    assert_eq!(m.mount.stats().in_flight(), 1, "the store is still at it");
+    stuck.store(false, Ordering::Relaxed);
+    m.settle();
+    fs::write(m.path("absent"), "x").unwrap();
+    assert_eq!(fs::read(m.path("absent")).unwrap(), b"x");
+}
+
+/// Sends `signal` to a program that waits for a lookup, and says whether it then ended without an answer of the store.
+fn gave_up_after(signals: &[i32]) -> bool {
+    let (m, stuck) = stuck_in_lookups();
     let file = m.path("absent");
     // The shell has a handler, so that each signal wakes it; a file that is not there is nothing to it.
     let program = r#"trap : CHLD WINCH USR1 INT; if [ -e "$0" ]; then exit 2; else exit 3; fi"#;
     let mut child = Command::new("sh").args(["-c", program]).arg(&file).spawn().unwrap();
-    let since = Instant::now();
-    while m.mount.stats().in_flight() == 0 {
-        assert!(since.elapsed() < Duration::from_secs(10), "it does not wait");
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    until_one_waits(&m);
     for &signal in signals {
         // SAFETY: the child was not waited for, so that the number is its own.
         assert_eq!(unsafe { libc::kill(child.id().cast_signed(), signal) }, 0);
