@@ -5,13 +5,15 @@ mod listen;
 mod moment;
 mod objects;
 mod past;
+mod reach;
 mod transfer;
 mod value;
 
 pub(crate) use access::Access;
 pub(crate) use moment::shown;
 pub(crate) use objects::{AttributesFrom, Objects};
-pub(crate) use past::{Reach, Undelete, Versions};
+pub(crate) use past::{Undelete, Versions};
+pub(crate) use reach::Reach;
 pub(crate) use transfer::{Copying, Export, Import};
 pub(crate) use value::{LogTarget, duration, size};
 
