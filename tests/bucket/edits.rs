@@ -1,6 +1,6 @@
 //! Files of objects are changed in place, as any others.
 
-use crate::setting::{over_objects, over_objects_in, pattern, requests};
+use crate::setting::{bytes_moved, over_objects, over_objects_in, pattern, requests};
 use anyhow::{Context, Result, ensure};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -94,6 +94,30 @@ fn more_is_changed_at_random_than_there_is_memory() -> Result<()> {
             let mut expected = pattern(3, 50 * MIB);
             expected[..content.len()].copy_from_slice(&content);
             expect(objects, "large", &expected)
+        },
+    )
+}
+
+#[test]
+fn cp_of_a_large_file_moves_no_bytes() -> Result<()> {
+    let content = pattern(6, 40 * MIB + 77);
+    over_objects(
+        "copies",
+        &["--attributes", "objects"],
+        |objects| objects.put("large", &content),
+        |place, objects| {
+            let script = "touch -d 2020-02-02T02:02:02 large; chmod 640 large
+                cp large new; echo there > old; cp large old; cp -p large same
+                cmp large new; cmp large old; cmp large same
+                test \"$(stat -c '%a %Y' large)\" = \"$(stat -c '%a %Y' same)\"
+                test $(stat -c %Y new) -gt $(date -d 2024-01-01 +%s)";
+            let before = bytes_moved(place)?;
+            shell(script, place.dir(), Duration::from_secs(60))?;
+            // Read once, to compare: four times the same bytes, under four names.
+            let (received, sent) = (bytes_moved(place)?.0 - before.0, bytes_moved(place)?.1 - before.1);
+            ensure!(received <= 4 * content.len() as u64 + 1_000_000, "{received} bytes came here");
+            ensure!(sent < 1_000_000, "{sent} bytes were sent");
+            ["new", "old", "same"].into_iter().try_for_each(|key| expect(objects, key, &content))
         },
     )
 }

@@ -38,9 +38,18 @@ pub(crate) fn over_objects_in(
 
 /// Requests sent by the mount, and bytes received.
 pub(crate) fn traffic(place: &Place) -> Result<(u64, u64)> {
+    Ok((counted(place, "requests")?, counted(place, "bytes_in")?))
+}
+
+/// Bytes that the mount has received and sent.
+pub(crate) fn bytes_moved(place: &Place) -> Result<(u64, u64)> {
+    Ok((counted(place, "bytes_in")?, counted(place, "bytes_out")?))
+}
+
+fn counted(place: &Place, what: &str) -> Result<u64> {
     let status = place.status()?;
-    let of = |name: &str| status.pointer(&format!("/0/store_health/{name}")).and_then(serde_json::Value::as_u64);
-    Ok((of("requests").context("no requests")?, of("bytes_in").context("no bytes_in")?))
+    let count = status.pointer(&format!("/0/store_health/{what}")).and_then(serde_json::Value::as_u64);
+    count.with_context(|| format!("the status does not count {what}"))
 }
 
 /// The requests that `work` costs.

@@ -12,6 +12,7 @@ mod view;
 
 pub(crate) use view::Seen;
 
+use crate::error::told;
 use crate::extents::{Extents, Place};
 use crate::found::Version;
 use crate::layout::Grid;
@@ -24,7 +25,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use stoa_cache::{Budget, Cache, Reservation};
-use stoa_objects::s3::{Headers, ObjectInfo, S3Bucket};
+use stoa_objects::s3::limits::COPY_BYTES_MAX;
+use stoa_objects::s3::{Condition, Headers, ObjectInfo, S3Bucket, Source, Written};
 use stoa_vfs::{Error, Result, SetAttr};
 
 /// The longest object of S3, in bytes.
@@ -344,6 +346,19 @@ impl Draft {
 /// A version that stays when the object is replaced. Where versions are suspended, the one called null does not.
 fn kept(version: Option<String>) -> Option<String> {
     version.filter(|version| version != "null")
+}
+
+/// Has the server make an object of the content of another, which is not empty, of any length.
+async fn copy(
+    sink: &Sink<'_>,
+    source: &Source,
+    size: u64,
+    to: &str,
+    headers: &Headers,
+    condition: &Condition,
+) -> Result<Written> {
+    let parts = Parts::begin_copies(sink.s3, to, headers, sink.traffic).await.map_err(told)?;
+    parts.copy_all(source, size, COPY_BYTES_MAX, condition).await.map_err(told)
 }
 
 impl Sink<'_> {

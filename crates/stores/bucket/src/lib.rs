@@ -12,6 +12,7 @@
 mod attributes;
 mod bucket;
 mod content_type;
+mod copying;
 mod directory;
 mod draft;
 mod error;

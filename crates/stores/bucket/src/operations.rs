@@ -225,9 +225,14 @@ impl Vfs for Bucket {
         }
     }
 
-    async fn copy_range(&self, _: Ino, _: u64, _: Ino, _: u64, _: u64) -> Result<u64> {
+    async fn copy_range(&self, ino: Ino, offset: u64, to: Ino, to_offset: u64, len: u64) -> Result<u64> {
         self.check_writable()?;
-        Err(Error::Unsupported("copying ranges of objects"))
+        let _changing = self.begin(Work::Change, &[(ino, None), (to, None)]).await?;
+        let (from, to) = (self.inodes.get(ino)?, self.inodes.get(to)?);
+        if offset >= from.attr().size {
+            return Ok(0);
+        }
+        self.copy_file(&from, offset, &to, to_offset, len).await
     }
 
     async fn getxattr(&self, ino: Ino, name: &[u8]) -> Result<Bytes> {

@@ -23,7 +23,7 @@ impl Bucket {
         if self.read_only { Err(Error::ReadOnly) } else { Ok(()) }
     }
 
-    fn sink(&self) -> Sink<'_> {
+    pub(crate) fn sink(&self) -> Sink<'_> {
         let Self { s3, budget, traffic, spill_dir, cache, host, .. } = self;
         Sink { s3, budget, traffic, spill_dir, cache, host }
     }
@@ -177,13 +177,18 @@ impl Bucket {
             _ => {}
         }
         if let Some(version) = published? {
-            let key = Arc::clone(&version.key);
-            self.inodes.became(node, Target::Object(version));
-            node.stored();
-            self.is_no_draft(node, &key);
-            self.changed(&key);
+            self.is_stored(node, version);
         }
         Ok(())
+    }
+
+    /// What was written to a file is in the store.
+    pub(crate) fn is_stored(&self, node: &Node, version: Version) {
+        let key = Arc::clone(&version.key);
+        self.inodes.became(node, Target::Object(version));
+        node.stored();
+        self.is_no_draft(node, &key);
+        self.changed(&key);
     }
 
     /// A file that was made here is in the store, or never gets there.

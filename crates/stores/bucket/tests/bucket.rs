@@ -11,6 +11,8 @@
 mod attributes;
 #[path = "bucket/conflicts.rs"]
 mod conflicts;
+#[path = "bucket/copies.rs"]
+mod copies;
 #[path = "bucket/edits.rs"]
 mod edits;
 #[path = "bucket/faults.rs"]

@@ -31,22 +31,48 @@ impl Draft {
             return Ok(None);
         }
         let size = self.size();
-        let condition = match &self.replaces {
-            Some(replaced) => Condition::IfMatch(replaced.etag.to_string()),
-            None => Condition::IfAbsent,
-        };
-        let made = self.make(sink, &condition).await;
+        let made = self.make(sink, &self.condition()).await;
         if matches!(made, Err(Error::Stale)) {
             self.rescue(sink).await;
         }
         let written = self.unless_failed(made).await?;
+        Ok(Some(self.is_stored(written, size)))
+    }
+
+    /// Has the server copy all of `content` into the store as this file, which has nothing in it so far. `None` if it is short, and sent
+    /// as fast.
+    ///
+    /// # Errors
+    /// Why that failed: the file is as it was.
+    pub(crate) async fn copy(&mut self, sink: &Sink<'_>, content: &Version) -> Result<Option<Version>> {
+        self.check()?;
+        let size = content.size;
+        if self.size() > 0 || self.discarded || size < PUT_BYTES_MAX {
+            return Ok(None);
+        }
+        let if_match = content.etag.as_ref().map(ToString::to_string);
+        let source = Source { key: content.key.to_string(), version: None, if_match };
+        let written = super::copy(sink, &source, size, &self.key, &self.headers, &self.condition()).await?;
+        Ok(Some(self.is_stored(written, size)))
+    }
+
+    /// What must hold for the object to be replaced.
+    fn condition(&self) -> Condition {
+        match &self.replaces {
+            Some(replaced) => Condition::IfMatch(replaced.etag.to_string()),
+            None => Condition::IfAbsent,
+        }
+    }
+
+    /// The store has all of it.
+    fn is_stored(&mut self, written: Written, size: u64) -> Version {
         let etag: Arc<str> = written.etag.into();
         let key = Arc::clone(&self.key);
         self.replaces = Some(Replaced { key, etag: Arc::clone(&etag), version: kept(written.version), size });
         (self.extents, self.parts) = (Extents::kept(size), None);
         self.forget_written();
         (self.dirty, self.filled) = (false, false);
-        Ok(Some(Version { key: Arc::clone(&self.key), etag: Some(etag), size, draft: 0 }))
+        Version { key: Arc::clone(&self.key), etag: Some(etag), size, draft: 0 }
     }
 
     /// Makes the object.

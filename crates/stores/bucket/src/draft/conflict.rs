@@ -4,14 +4,13 @@ use super::{Draft, Replaced, Sink, kept};
 use crate::error::{told, told_of_read};
 use crate::extents::{Extents, Place};
 use crate::found::Version;
-use crate::parts::Parts;
 use crate::source::{Raw, cached, pieces};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::SystemTime;
-use stoa_objects::s3::limits::{COPY_BYTES_MAX, KEY_BYTES_MAX};
+use stoa_objects::s3::limits::KEY_BYTES_MAX;
 use stoa_objects::s3::{Condition, ObjectInfo, Source, Written};
 use stoa_vfs::{Error, Result};
 
@@ -125,7 +124,7 @@ impl Draft {
                 Ok(info) => {
                     let etag = info.etag.clone().ok_or(Error::Stale)?;
                     let aside = beside(&self.key, sink.host, attempt, "-theirs");
-                    copy(sink, &self.key, &info, &aside, &Condition::IfAbsent).await?;
+                    copy_of(sink, &self.key, &info, &aside, &Condition::IfAbsent).await?;
                     (Some((aside, info)), Condition::IfMatch(etag))
                 }
                 Err(error) if error.is_not_found() => (None, Condition::IfAbsent),
@@ -161,19 +160,18 @@ impl Draft {
         };
         let copied = sink.s3.head(&aside, None).await.map_err(told)?;
         let info = ObjectInfo { etag: copied.etag, version: copied.version, ..info };
-        copy(sink, &aside, &info, key, &ours.map_or(Condition::IfAbsent, Condition::IfMatch)).await?;
+        copy_of(sink, &aside, &info, key, &ours.map_or(Condition::IfAbsent, Condition::IfMatch)).await?;
         sink.s3.delete(&aside, None, None).await.map_err(told)
     }
 }
 
 /// Copies an object of any length, with what it carries.
-async fn copy(sink: &Sink<'_>, from: &str, info: &ObjectInfo, to: &str, condition: &Condition) -> Result<Written> {
+async fn copy_of(sink: &Sink<'_>, from: &str, info: &ObjectInfo, to: &str, condition: &Condition) -> Result<Written> {
     if info.size == 0 {
         return sink.s3.put(to, Bytes::new().into(), &info.headers, condition).await.map_err(told);
     }
     let source = Source { key: from.to_owned(), version: info.version.clone(), if_match: info.etag.clone() };
-    let parts = Parts::begin_copies(sink.s3, to, &info.headers, sink.traffic).await.map_err(told)?;
-    parts.copy_all(&source, info.size, COPY_BYTES_MAX, condition).await.map_err(told)
+    super::copy(sink, &source, info.size, to, &info.headers, condition).await
 }
 
 fn within(piece: Bytes, skip: u64, range: &Range<u64>) -> Bytes {
