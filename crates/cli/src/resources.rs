@@ -25,9 +25,9 @@ pub(crate) fn background_max(memory_bytes_max: u64) -> u16 {
     u16::try_from(memory_bytes_max >> 24).unwrap_or(u16::MAX).clamp(8, 64)
 }
 
-/// How many buffers of a MiB are kept for the next writes: a thirty-second of the memory.
-pub(crate) fn spare_buffers_max(memory_bytes_max: u64) -> usize {
-    usize::try_from(memory_bytes_max >> 25).unwrap_or(usize::MAX).clamp(2, 128)
+/// How many buffers of a MiB are kept for the next writes, with those in use: a quarter of the memory, which a store may hold as written data.
+pub(crate) fn buffers_max(memory_bytes_max: u64) -> usize {
+    usize::try_from(memory_bytes_max >> 22).unwrap_or(usize::MAX) + 2 * usize::from(background_max(memory_bytes_max))
 }
 
 /// How long freed memory is kept for what needs some next: the more of it there may be, the longer.

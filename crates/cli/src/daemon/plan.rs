@@ -153,7 +153,7 @@ impl Plan {
             noatime: self.words.noatime.unwrap_or(default.noatime),
             background_max: resources::background_max(self.memory_bytes_max),
             dirty_bytes_max: resources::dirty_bytes_max(self.memory_bytes_max),
-            spare_buffers_max: resources::spare_buffers_max(self.memory_bytes_max),
+            buffers_max: resources::buffers_max(self.memory_bytes_max),
             ..default
         }
     }

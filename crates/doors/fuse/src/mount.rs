@@ -43,7 +43,7 @@ impl Mount {
         let device = if is_root() { direct::mount(&dir, &options)? } else { helper::mount(&dir, &options)? };
         let started = handshake(&device, store, &options).and_then(|agreement| {
             let workers = options.worker_count();
-            let pool = Pool::new(workers, options.spare_buffers_max, runtime.clone());
+            let pool = Pool::new(workers, options.buffers_max, runtime.clone());
             let session = Session::new(vfs, agreement, runtime.clone(), pool);
             let ended = session.start(device, workers).map_err(Error::io("starting a FUSE worker"))?;
             Ok((Arc::clone(&session.stats), ended))

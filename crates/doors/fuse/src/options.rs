@@ -30,8 +30,9 @@ pub struct MountOptions {
     /// Pages written by programs, in bytes, that the kernel may hold back before writers wait; at half of it the kernel begins to
     /// write. For Linux 6.2 and later, when root mounts.
     pub dirty_bytes_max: u64,
-    /// Buffers of a MiB that are kept for the next writes while there are some; a second later all but a few are freed.
-    pub spare_buffers_max: usize,
+    /// Buffers of a MiB, in use and kept for the next writes while there are some; a second later all but a few of these are freed. More
+    /// than this are used if the store takes so much, and not kept.
+    pub buffers_max: usize,
 }
 
 impl Default for MountOptions {
@@ -48,7 +49,7 @@ impl Default for MountOptions {
             readahead_bytes: 1 << 20,
             background_max: 64,
             dirty_bytes_max: 128 << 20,
-            spare_buffers_max: 128,
+            buffers_max: 256,
         }
     }
 }

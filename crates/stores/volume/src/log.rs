@@ -7,12 +7,14 @@
 //! Layers are published in the order in which they were submitted: so a later write never loses to an earlier one, and what
 //! a crash leaves is a prefix. A segment is named only after its PUT was acknowledged: `publish` waits for it.
 
+mod backlog;
 mod pack;
 mod publish;
 mod upload;
 
 pub(crate) use pack::inline_extents;
 
+use self::backlog::Backlog;
 use crate::defragment::Fragmented;
 use crate::file::{File, Frozen};
 use crate::segment::Builder;
@@ -47,6 +49,7 @@ pub(crate) struct Log {
     next_segment: AtomicU32,
     uploads: Arc<Semaphore>,
     uploads_running: AtomicU64,
+    backlog: Backlog,
     /// Segments from this one on may hold frames that no extent names yet, though one will.
     unpublished_from: AtomicU64,
     /// Segments that the store refuses at the moment, and why: nothing after the first of them gets through.
@@ -125,6 +128,7 @@ impl Log {
             next_segment: AtomicU32::new(0),
             uploads: Arc::new(Semaphore::new(UPLOADS_MAX)),
             uploads_running: AtomicU64::new(0),
+            backlog: Backlog::default(),
             unpublished_from: AtomicU64::new(SegmentId::new(options.epoch, 0).0),
             refused: watch::Sender::default(),
             failed: watch::channel(None).0,
@@ -158,7 +162,13 @@ impl Log {
     /// is bounded by the memory budget that layers are written under. A layer of more than [`INLINE_BYTES`] goes into segments wherever
     /// small ones have their `home`.
     pub(crate) fn submit(&self, file: Arc<File>, frozen: Arc<Frozen>, home: Home) {
+        self.backlog.grew(frozen.layer.data_bytes());
         self.put(Item::Layer(file, frozen, home));
+    }
+
+    /// Slows down who is about to write so much, while more waits to be uploaded than goes out at once.
+    pub(crate) async fn pace(&self, bytes: u64) {
+        self.backlog.pace(bytes).await;
     }
 
     /// Puts data that is to be moved into the queue.

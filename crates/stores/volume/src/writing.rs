@@ -71,6 +71,7 @@ impl Volume {
         if len == 0 {
             return Ok(());
         }
+        self.log.pace(len).await;
         let reservation = match self.budget.try_reserve(len) {
             Some(reservation) => reservation,
             None => {

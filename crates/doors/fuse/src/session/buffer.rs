@@ -24,21 +24,24 @@ const SPARE_PER_WORKER: usize = 4;
 /// a third of the time of a long write; and a write that goes on wants a buffer again within milliseconds.
 const KEPT: Duration = Duration::from_secs(1);
 
-/// Buffers that are not in use. How many are in use is bounded by the writes that the kernel has under way, and by the budget
-/// that a store takes what it keeps from.
+/// Buffers, and those of them that are not in use. How many are in use is bounded by the writes that the kernel has under way, and by
+/// the budget that a store takes what it keeps from.
 #[derive(Debug)]
 pub(crate) struct Pool {
     spare: Mutex<Spare>,
     /// So many are kept for good;
     idle_max: usize,
-    /// and so many while they are wanted.
-    busy_max: usize,
+    /// and so many while they are wanted, with those in use. So what is kept takes no more memory than what a store may hold, and a store
+    /// that gives back a whole segment of them finds them again.
+    buffers_max: usize,
     runtime: Handle,
 }
 
 #[derive(Debug, Default)]
 struct Spare {
     buffers: Vec<Vec<u8>>,
+    /// How many are in use.
+    used: usize,
     /// The fewest there were since the last look: nobody wanted these.
     unwanted: usize,
     /// Whether somebody looks, because there are more than are kept for good.
@@ -53,10 +56,10 @@ pub(crate) struct Buffer {
 }
 
 impl Pool {
-    /// A pool that keeps up to `busy_max` buffers while they are wanted.
-    pub(crate) fn new(workers: usize, busy_max: usize, runtime: Handle) -> Arc<Self> {
+    /// A pool that keeps buffers while they are wanted, up to `buffers_max` with those in use.
+    pub(crate) fn new(workers: usize, buffers_max: usize, runtime: Handle) -> Arc<Self> {
         let idle_max = workers * SPARE_PER_WORKER;
-        Arc::new(Self { spare: Mutex::default(), idle_max, busy_max: busy_max.max(idle_max), runtime })
+        Arc::new(Self { spare: Mutex::default(), idle_max, buffers_max: buffers_max.max(idle_max), runtime })
     }
 
     /// A buffer with room for any request.
@@ -68,7 +71,8 @@ impl Pool {
 
     fn give_back(self: &Arc<Self>, bytes: Vec<u8>) {
         let mut spare = self.spare.lock();
-        if spare.buffers.len() >= self.busy_max {
+        spare.used -= 1;
+        if spare.used + spare.buffers.len() >= self.buffers_max {
             return;
         }
         spare.buffers.push(bytes);
@@ -89,6 +93,7 @@ impl Pool {
 
 impl Spare {
     fn take(&mut self) -> Option<Vec<u8>> {
+        self.used += 1;
         let taken = self.buffers.pop();
         self.unwanted = self.unwanted.min(self.buffers.len());
         taken

@@ -39,7 +39,10 @@ impl Log {
         self.meta.publish(segments, Vec::new()).await?;
         for parcel in parcels {
             match parcel {
-                Parcel::Layer { file, frozen, update } => self.publish_layer(&file, &frozen, update).await?,
+                Parcel::Layer { file, frozen, update } => {
+                    self.publish_layer(&file, &frozen, update).await?;
+                    self.backlog.shrank(frozen.layer.data_bytes());
+                }
                 Parcel::Move { moved, new } => drop(self.meta.replace(moved.ino, &moved.old, new).await?),
             }
         }

@@ -2,7 +2,7 @@ use super::{KEPT, Pool};
 use std::sync::Arc;
 use tokio::runtime::Handle;
 
-/// Of one worker: four are kept for good, ten while they are wanted.
+/// Of one worker: four are kept for good, ten, with those in use, while they are wanted.
 fn pool() -> Arc<Pool> {
     Pool::new(1, 10, Handle::current())
 }
@@ -30,6 +30,16 @@ async fn a_buffer_that_was_handed_over_comes_back_when_its_bytes_are_dropped() {
     assert_eq!(spare(&pool), 1);
     drop(pool.take());
     assert_eq!(spare(&pool), 1);
+}
+
+#[tokio::test]
+async fn those_in_use_count() {
+    let pool = pool();
+    let used: Vec<_> = (0..8).map(|_| pool.take()).collect();
+    use_at_once(&pool, 9);
+    assert_eq!(spare(&pool), 2, "two beside the eight");
+    drop(used);
+    assert_eq!(spare(&pool), 10);
 }
 
 #[tokio::test(start_paused = true)]
