@@ -38,6 +38,8 @@ pub(super) struct Held {
     tried: usize,
     /// How many were read since, as they were not held.
     read: Arc<AtomicUsize>,
+    /// How many fewer it has got since, as they were not held.
+    fewer: Arc<AtomicUsize>,
     /// Bytes, when it was put into the cache.
     weight: u64,
 }
@@ -45,7 +47,7 @@ pub(super) struct Held {
 impl Held {
     fn new(extents: Option<Arc<ByEnd>>, tried: usize) -> Self {
         let weight = extents.as_ref().map_or(0, |extents| extents.lock().values().map(extent_bytes).sum());
-        Self { extents, tried, read: Arc::default(), weight: 64 + weight }
+        Self { extents, tried, read: Arc::default(), fewer: Arc::default(), weight: 64 + weight }
     }
 }
 
@@ -178,8 +180,9 @@ impl Inner {
 
     /// Does what was gathered for an edit, and brings what is held of the file up to it: for a reader, all at one moment.
     pub(super) fn finish_held(&self, ino: Ino, edit: &Edit, changing: Changing) {
-        let Some(Held { extents: Some(extents), mut weight, read, .. }) = self.cached.extents.get(&ino) else {
+        let Some(Held { extents: Some(extents), mut weight, read, fewer, .. }) = self.cached.extents.get(&ino) else {
             self.finish(changing);
+            self.note_fewer(ino, edit);
             return;
         };
         let len = {
@@ -197,9 +200,21 @@ impl Inner {
             held.len()
         };
         let tried = self.cached.held_max;
-        let held =
-            if len <= tried { Held { extents: Some(extents), tried, read, weight } } else { Held::new(None, tried) };
+        let held = match len <= tried {
+            true => Held { extents: Some(extents), tried, read, fewer, weight },
+            false => Held::new(None, tried),
+        };
         self.cached.extents.insert(ino, held);
+    }
+
+    /// A file that is not held has got other extents. One that lost many may be held by now, and whoever searches it until then passes all
+    /// those that are gone: a defragmented file was read at 30 ms a read.
+    fn note_fewer(&self, ino: Ino, edit: &Edit) {
+        let Some(held) = self.cached.extents.get(&ino) else { return };
+        let fewer = edit.removed().count().saturating_sub(edit.added().count());
+        if held.fewer.fetch_add(fewer, Ordering::Relaxed) + fewer > HELD_MAX {
+            self.cached.extents.remove(&ino);
+        }
     }
 }
 

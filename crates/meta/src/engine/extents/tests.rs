@@ -94,3 +94,25 @@ async fn who_reads_many_extents_holds_them_in_the_end() {
     assert!(second.0.held(ino).await.unwrap().is_some());
     assert_eq!(second.extents(ino, LEN..MANY * LEN).await.unwrap(), expected[1..]);
 }
+
+#[tokio::test]
+async fn a_file_that_has_fewer_extents_again_is_held_again() {
+    let (_store, engine, ino) = empty_file().await;
+    let many = u64::try_from(engine.0.cached.held_max).unwrap() + 1;
+    let update = |extents| vec![FileUpdate { ino, extents, size: many * LEN, modified: None }];
+    engine.publish(&[], update((0..many).map(|index| extent(index, index)).collect())).await.unwrap();
+    assert!(!may_be_held(&engine, ino));
+    // As defragmenting does it: a window at a time.
+    const WINDOW: u64 = 1000;
+    let joined = |start: u64| Extent { len: WINDOW.min(many - start) * LEN, ..hole_at(start) };
+    for start in (0..many).step_by(WINDOW as usize) {
+        engine.publish(&[], update(vec![joined(start)])).await.unwrap();
+    }
+    assert!(engine.0.held(ino).await.unwrap().is_some());
+    let all: u64 = engine.extents(ino, 0..many * LEN).await.unwrap().iter().map(|extent| extent.len).sum();
+    assert_eq!(all, many * LEN);
+}
+
+fn hole_at(index: u64) -> Extent {
+    Extent { offset: index * LEN, len: LEN, content: Content::Hole }
+}
