@@ -5,7 +5,7 @@ use crate::metrics::{Cache, VolumeFigures};
 use crate::output;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use stoa_bucket::Bucket;
+use stoa_bucket::{Bucket, Unfinished};
 use stoa_objects::{Connected, Health, Meter};
 use stoa_vfs::Vfs;
 use stoa_volume::{DiskState, Volume};
@@ -59,9 +59,20 @@ impl Backing {
                 volume.close().await.map_err(|error| Failure::because("the volume could not be closed", &error))
             }
             Self::Objects(bucket) => {
-                let closed = bucket.sync().await;
-                closed.map_err(|error| Failure::because("a file that was being written is not in the store", &error))
+                let closed = bucket.close().await;
+                let unfinished = closed
+                    .map_err(|error| Failure::because("a file that was being written is not in the store", &error))?;
+                if unfinished.is_empty() { Ok(()) } else { Err(still_written(&unfinished)) }
             }
+        }
+    }
+
+    /// Makes durable what can be before the end is known: of objects, not what somebody is in the middle of writing, as that would take the
+    /// place of what is whole.
+    pub(super) async fn make_durable(&self) -> stoa_vfs::Result<()> {
+        match self {
+            Self::Volume(volume, _) => volume.sync().await,
+            Self::Objects(bucket) => bucket.settle().await,
         }
     }
 
@@ -129,4 +140,11 @@ impl Backing {
             disk_bytes_max: if usage.disk == DiskState::On { disk_bytes_max } else { 0 },
         }
     }
+}
+
+/// Says of which files nobody but their writers knows whether they are whole.
+fn still_written(unfinished: &[Unfinished]) -> Failure {
+    let files: Vec<String> = unfinished.iter().map(ToString::to_string).collect();
+    let count = output::plural(files.len() as u64, "file");
+    Failure::new(format!("{count} still open for writing at the end: {}", files.join("; ")))
 }

@@ -134,7 +134,7 @@ impl Served {
         if *self.phase.borrow() == Phase::Mounted {
             write_back(Path::new(&self.record.mountpoint)).await?;
         }
-        self.backing.vfs().sync().await.map_err(|error| error.to_string())?;
+        self.backing.make_durable().await.map_err(|error| error.to_string())?;
         Ok(json!({ "synced": true }))
     }
 

@@ -8,8 +8,10 @@ mod assemble;
 mod conflict;
 mod memory;
 mod sending;
+mod unfinished;
 mod view;
 
+pub(crate) use unfinished::Ended;
 pub(crate) use view::Seen;
 
 use crate::error::told;
@@ -55,10 +57,14 @@ pub(crate) struct Draft {
     dirty: bool,
     /// Whether there is anything to store but that it was made, or emptied by opening it.
     filled: bool,
+    /// Whether a descriptor of it was closed.
+    closed: bool,
     /// It has no name any more: what is written to it goes nowhere.
     discarded: bool,
     /// Why it can't be published any more.
     failed: Option<Error>,
+    /// What it is called in the name of what is kept beside the object.
+    word: &'static str,
     /// The key of what was written, if somebody else's object keeps the name.
     conflict: Option<Arc<str>>,
     /// Open handles that write.
@@ -106,8 +112,10 @@ impl Draft {
             returns: false,
             dirty: true,
             filled: false,
+            closed: false,
             discarded: false,
             failed: None,
+            word: "conflict",
             conflict: None,
             writers: 0,
         }

@@ -11,6 +11,7 @@
 
 mod attributes;
 mod bucket;
+mod closing;
 mod content_type;
 mod copying;
 mod directory;
@@ -43,6 +44,7 @@ mod writing;
 mod xattrs;
 
 pub use bucket::{Bucket, Status, check};
+pub use closing::Unfinished;
 pub use error::{Error, Result};
 pub use moves::Rename;
 pub use options::{Attributes, Options};

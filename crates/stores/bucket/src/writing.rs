@@ -140,7 +140,10 @@ impl Bucket {
     pub(crate) async fn publish_filled(&self, node: &Node) -> Result<()> {
         match node.draft.lock().await.as_mut() {
             Some(draft) if draft.is_filled() => self.publish_or_lose(node, draft).await,
-            Some(draft) => draft.check(),
+            Some(draft) => {
+                draft.is_closed();
+                draft.check()
+            }
             None => Ok(()),
         }
     }

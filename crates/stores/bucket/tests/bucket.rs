@@ -9,6 +9,8 @@
 
 #[path = "bucket/attributes.rs"]
 mod attributes;
+#[path = "bucket/closing.rs"]
+mod closing;
 #[path = "bucket/conflicts.rs"]
 mod conflicts;
 #[path = "bucket/copies.rs"]

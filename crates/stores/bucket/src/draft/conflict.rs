@@ -41,7 +41,7 @@ impl Draft {
     }
 
     /// The name that it has got, and how many bytes are missing.
-    async fn keep_beside(&mut self, sink: &Sink<'_>) -> Result<(Arc<str>, u64)> {
+    pub(super) async fn keep_beside(&mut self, sink: &Sink<'_>) -> Result<(Arc<str>, u64)> {
         let key = Arc::clone(&self.key);
         if self.is_sent(0..u64::MAX) {
             let theirs = self.change_places(sink).await?;
@@ -63,7 +63,7 @@ impl Draft {
     }
 
     /// Makes the object under the first name that nobody has.
-    async fn make_beside(&mut self, sink: &Sink<'_>, key: &Arc<str>, mark: &str) -> Result<Arc<str>> {
+    pub(super) async fn make_beside(&mut self, sink: &Sink<'_>, key: &Arc<str>, mark: &str) -> Result<Arc<str>> {
         self.sent.clear();
         let mut made = Err(Error::Stale);
         for attempt in 1..=ATTEMPTS_MAX {
@@ -71,7 +71,7 @@ impl Draft {
             if let Some(parts) = self.parts.take() {
                 parts.abort().await;
             }
-            self.key = beside(key, sink.host, attempt, mark);
+            self.key = beside(key, self.word, sink.host, attempt, mark);
             made = self.make(sink, &Condition::IfAbsent).await.map(|_| Arc::clone(&self.key));
             if made != Err(Error::Stale) {
                 break;
@@ -123,7 +123,7 @@ impl Draft {
             let (theirs, condition) = match sink.s3.head(&self.key, None).await {
                 Ok(info) => {
                     let etag = info.etag.clone().ok_or(Error::Stale)?;
-                    let aside = beside(&self.key, sink.host, attempt, "-theirs");
+                    let aside = beside(&self.key, self.word, sink.host, attempt, "-theirs");
                     copy_of(sink, &self.key, &info, &aside, &Condition::IfAbsent).await?;
                     (Some((aside, info)), Condition::IfMatch(etag))
                 }
@@ -180,10 +180,10 @@ fn within(piece: Bytes, skip: u64, range: &Range<u64>) -> Bytes {
 }
 
 /// `name.conflict-host-time`: the name of what was written to `key` here.
-fn beside(key: &str, host: &str, attempt: u32, mark: &str) -> Arc<str> {
+fn beside(key: &str, word: &str, host: &str, attempt: u32, mark: &str) -> Arc<str> {
     let time = DateTime::<Utc>::from(SystemTime::now()).format("%Y%m%dT%H%M%SZ");
     let again = if attempt > 1 { format!("-{attempt}") } else { String::new() };
-    let suffix = format!(".conflict-{host}-{time}{again}{mark}");
+    let suffix = format!(".{word}-{host}-{time}{again}{mark}");
     let fits = |(at, character): &(usize, char)| at + character.len_utf8() + suffix.len() <= KEY_BYTES_MAX;
     let end = key.char_indices().take_while(fits).last().map_or(0, |(at, character)| at + character.len_utf8());
     format!("{}{suffix}", key.get(..end).unwrap_or_default()).into()
@@ -197,7 +197,7 @@ mod tests {
     fn a_long_key_is_cut_between_characters() {
         for len in [1, 950, 1000, 1024] {
             let key = "ü".repeat(len / 2);
-            let beside = beside(&key, "host", 2, "-incomplete");
+            let beside = beside(&key, "conflict", "host", 2, "-incomplete");
             assert!(beside.len() <= KEY_BYTES_MAX && beside.contains(".conflict-host-2"), "{beside}");
         }
     }

@@ -1,0 +1,78 @@
+//! The end of a mount: what was written gets into the store.
+
+use crate::bucket::Bucket;
+use crate::draft::Ended;
+use crate::inodes::Node;
+use std::fmt;
+use stoa_vfs::Result;
+
+/// A file that was still being written when the mount ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unfinished {
+    /// Its key.
+    pub key: String,
+    /// The key under which what was written is kept, if that is another.
+    pub beside: Option<String>,
+}
+
+impl fmt::Display for Unfinished {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.beside {
+            Some(beside) => write!(f, "{:?} is as it was before, and what was written is in {beside:?}", self.key),
+            None => write!(f, "{:?} has what was written so far", self.key),
+        }
+    }
+}
+
+impl Bucket {
+    /// Puts into the store what nobody is in the middle of writing.
+    ///
+    /// # Errors
+    /// The first reason why a file is not in the store; all others were tried.
+    pub async fn settle(&self) -> Result<()> {
+        let mut first = Ok(());
+        for node in self.inodes.all() {
+            first = first.and(self.settle_file(&node).await);
+        }
+        first
+    }
+
+    async fn settle_file(&self, node: &Node) -> Result<()> {
+        match node.draft.lock().await.as_mut() {
+            Some(draft) if !draft.is_being_written() => self.publish_or_lose(node, draft).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts into the store what is not there yet, when no request comes any more. What was in the middle of being written never takes the
+    /// place of an object that may be whole. Returns those files.
+    ///
+    /// # Errors
+    /// As [`Bucket::settle`].
+    pub async fn close(&self) -> Result<Vec<Unfinished>> {
+        let mut first = self.settle().await;
+        let mut unfinished = Vec::new();
+        for node in self.inodes.all() {
+            match self.end_file(&node).await {
+                Ok(ended) => unfinished.extend(ended),
+                Err(error) => first = first.and(Err(error)),
+            }
+        }
+        first.map(|()| unfinished)
+    }
+
+    async fn end_file(&self, node: &Node) -> Result<Option<Unfinished>> {
+        let mut draft = node.draft.lock().await;
+        let Some(writing) = draft.as_mut().filter(|draft| draft.is_being_written()) else { return Ok(None) };
+        let key = writing.key().to_owned();
+        let ended = writing.end(&self.sink()).await;
+        let beside = match ended.inspect_err(|error| tracing::error!(%error, key, "what was being written is lost"))? {
+            Ended::Nothing => return Ok(None),
+            Ended::Stored => None,
+            Ended::Beside(beside) => Some(beside.to_string()),
+        };
+        let unfinished = Unfinished { key, beside };
+        tracing::warn!("a file was still being written: {unfinished}");
+        Ok(Some(unfinished))
+    }
+}

@@ -1,0 +1,90 @@
+//! The end of a mount while files are being written.
+
+use crate::world::{World, Writer, patient};
+use crate::writes::{MIB, pattern, write_all};
+use stoa_bucket::{Options, Unfinished};
+
+fn options() -> Options {
+    Options { host: "here".to_owned(), memory_bytes_max: 512 << 20, ..patient() }
+}
+
+/// An object, and somebody who is about to replace it.
+async fn replacing(old: &[u8]) -> (World, Writer) {
+    let world = World::new(&options()).await;
+    world.put("file", old).await;
+    let writer = world.writer(world.ino("file").await, true).await.unwrap();
+    (world, writer)
+}
+
+/// Ends the mount. What is in the bucket then: `file`, and nothing or this beside it.
+async fn expect_end(world: &World, file: Option<&[u8]>, beside: Option<&[u8]>) -> Vec<Unfinished> {
+    let ended = world.files.close().await.unwrap();
+    assert!(world.object("file").await.as_deref() == file, "the object");
+    let others: Vec<String> = world.keys().await.into_iter().filter(|key| key != "file").collect();
+    assert_eq!(others.len(), usize::from(beside.is_some()), "{others:?}");
+    for key in &others {
+        assert!(key.starts_with("file.unfinished-here-"), "{key}");
+        assert!(world.object(key).await.as_deref() == beside, "{key}");
+        assert_eq!(ended, [Unfinished { key: "file".to_owned(), beside: Some(key.clone()) }]);
+    }
+    assert_eq!((world.server.uploads_open("bucket"), world.files.status().dirty_bytes), (0, 0));
+    ended
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_half_written_does_not_take_the_place_of_what_is_whole() {
+    for len in [10, 7 * MIB, 40 * MIB + 1] {
+        let old = pattern(1, 50 * MIB);
+        let (world, writer) = replacing(&old).await;
+        let new = pattern(2, len);
+        write_all(&writer, 0, &new).await;
+        world.files.settle().await.unwrap();
+        assert!(world.object("file").await.unwrap() == old, "not before the end either");
+        expect_end(&world, Some(&old), Some(&new)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_edit_is_kept_beside() {
+    let world = World::new(&options()).await;
+    let old = pattern(1, 30 * MIB);
+    world.put("file", &old).await;
+    let editor = world.editor(world.ino("file").await).await.unwrap();
+    editor.write(17 * MIB as u64, b"changed").await.unwrap();
+    let mut new = old.clone();
+    new[17 * MIB..17 * MIB + 7].copy_from_slice(b"changed");
+    expect_end(&world, Some(&old), Some(&new)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_appended_and_what_is_new_keep_their_name() {
+    let world = World::new(&options()).await;
+    world.put("file", b"old and ").await;
+    let writer = world.writer(world.ino("file").await, false).await.unwrap();
+    writer.write(8, b"more").await.unwrap();
+    let ended = expect_end(&world, Some(b"old and more"), None).await;
+    assert_eq!(ended, [Unfinished { key: "file".to_owned(), beside: None }], "it is said all the same");
+
+    let world = World::new(&options()).await;
+    let (writer, new) = (world.create("file").await, pattern(3, 20 * MIB));
+    write_all(&writer, 0, &new).await;
+    let ended = expect_end(&world, Some(&new), None).await;
+    assert_eq!(ended, [Unfinished { key: "file".to_owned(), beside: None }]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_was_only_emptied_is_empty_once_it_was_closed() {
+    let (world, _writer) = replacing(b"old").await;
+    assert_eq!(expect_end(&world, Some(b"old"), None).await, []);
+    let (world, writer) = replacing(b"old").await;
+    writer.flush().await.unwrap();
+    assert_eq!(expect_end(&world, Some(b""), None).await, [], "that its last descriptor is gone may not be known yet");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_closed_or_synced_is_whole() {
+    let (world, writer) = replacing(b"old").await;
+    writer.write(0, b"new").await.unwrap();
+    writer.flush().await.unwrap();
+    assert_eq!(expect_end(&world, Some(b"new"), None).await, []);
+}
