@@ -194,10 +194,31 @@ fn a_server_that_does_not_know_such_keys_gets_no_content() -> Result<()> {
         ensure!(std::fs::read(place.path("plain"))? == b"content", "what is there is read");
         let written = std::fs::write(place.path("new"), "content");
         ensure!(written.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::ENOTSUP)), "{written:?}");
+        ensure!(std::fs::read_to_string(place.log())?.contains("ignores the key"), "the log does not say why");
         ensure!(objects.keys()? == ["plain"], "{:?}", objects.keys()?);
         place.unmount()?;
         ensure!(objects.uploads()? == 0, "an unfinished upload");
         Ok(())
+    })
+}
+
+#[test]
+fn a_server_that_takes_such_keys_over_tls_only_gets_none_without() -> Result<()> {
+    if tools::installed("minio").is_none() {
+        note("sse-c-insecure: MinIO is not installed");
+        return Ok(());
+    }
+    in_place(Setup::new("sse-c-insecure").store(StoreKind::Minio).empty(), |place| {
+        let key = key_file(place, "key", 7)?;
+        let objects = Objects::of(place.store()?)?;
+        objects.put("plain", b"content")?;
+        mounted(place, &key, &[])?;
+        ensure!(std::fs::read(place.path("plain"))? == b"content", "what is there is read");
+        let written = std::fs::write(place.path("new"), "content");
+        ensure!(written.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::ENOTSUP)), "{written:?}");
+        ensure!(std::fs::read_to_string(place.log())?.contains("over TLS only"), "the log does not say why");
+        ensure!(objects.keys()? == ["plain"], "{:?}", objects.keys()?);
+        place.unmount()
     })
 }
 
