@@ -137,7 +137,7 @@ fn options(access: &Access) -> ConnectOptions {
         endpoint: access.endpoint.clone(),
         region: access.region.clone(),
         path_style: access.path_style,
-        ca_file: access.ca_file.clone(),
+        ca_file: access.ca_file(),
         profile: access.profile.clone(),
         anonymous: access.anonymous,
         checksum: !access.no_checksum,
@@ -163,7 +163,7 @@ pub(crate) fn advised(name: &str, error: &stoa_objects::Error) -> Failure {
 /// What to do about a server with which TLS fails, by what the handshake said.
 fn tls_advice(detail: &str) -> &'static str {
     if detail.contains("UnknownIssuer") {
-        "if the server has a certificate authority of its own, --ca-file FILE (STOA_CA_FILE) names the PEM file with that"
+        "if the server has a certificate authority of its own, --ca-file FILE (STOA_CA_FILE, AWS_CA_BUNDLE) names the PEM file with that"
     } else if detail.contains("CaUsedAsEndEntity") {
         // As `openssl req -x509` makes it, unless it is told otherwise.
         "the server's certificate is made for an authority: it needs one with basicConstraints=CA:FALSE, which may have signed itself"
