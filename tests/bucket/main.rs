@@ -13,6 +13,7 @@ mod requester_pays;
 mod rights;
 mod setting;
 mod sse_c;
+mod tls;
 mod transfer;
 mod versions;
 mod writes;

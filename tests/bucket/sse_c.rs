@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stoa_objects::s3::Encryption;
 use stoa_tests::command::{note, shell};
-use stoa_tests::{Objects, Place, Setup, StoreKind, in_place};
+use stoa_tests::{Objects, Place, Setup, StoreKind, in_place, scale, tools};
 
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -29,13 +29,24 @@ fn is_sealed(objects: &Objects, key: &str) -> Result<bool> {
     Ok(objects.headers(key).with_context(|| key.to_owned())?.storage.encryption == Some(Encryption::Customer))
 }
 
-fn on_s3s(name: &'static str, test: impl FnOnce(&mut Place) -> Result<()>) -> Result<()> {
-    in_place(Setup::new(name).store(StoreKind::S3s).empty(), test)
+/// The servers that know such keys: the one in this process, and `MinIO`, if it is installed, which takes them over TLS only.
+fn servers() -> impl Iterator<Item = StoreKind> {
+    [StoreKind::S3s].into_iter().chain(tools::installed("minio").map(|_| StoreKind::MinioTls))
+}
+
+/// Runs a test over an empty bucket on each of them.
+fn on_servers(name: &'static str, test: impl Fn(&mut Place) -> Result<()>) -> Result<()> {
+    over_each(Setup::new(name).empty(), test)
+}
+
+fn over_each(setup: Setup, test: impl Fn(&mut Place) -> Result<()>) -> Result<()> {
+    let setup = setup.limit(scale::minutes(3, 10));
+    servers().try_for_each(|store| in_place(setup.store(store), &test).with_context(|| format!("on {store:?}")))
 }
 
 #[test]
 fn all_that_is_made_is_encrypted_with_the_key_and_all_of_it_works() -> Result<()> {
-    on_s3s("sse-c", |place| {
+    on_servers("sse-c", |place| {
         let key = key_file(place, "key", 7)?;
         let (with, without) = (Objects::with_key(place.store()?, &key)?, Objects::of(place.store()?)?);
         mounted(place, &key, &["--ttl", "0"])?;
@@ -88,7 +99,7 @@ fn all_that_is_made_is_encrypted_with_the_key_and_all_of_it_works() -> Result<()
 
 #[test]
 fn what_others_encrypt_otherwise_is_read_and_stays_as_it_is() -> Result<()> {
-    on_s3s("mixed", |place| {
+    on_servers("mixed", |place| {
         let key = key_file(place, "key", 7)?;
         let with = Objects::with_key(place.store()?, &key)?;
         let large = pattern(5, 20 << 20);
@@ -118,7 +129,7 @@ fn what_others_encrypt_otherwise_is_read_and_stays_as_it_is() -> Result<()> {
 
 #[test]
 fn trees_are_copied_with_the_key() -> Result<()> {
-    in_place(Setup::new("sse-c-copies").store(StoreKind::S3s), |place| {
+    over_each(Setup::new("sse-c-copies"), |place| {
         let key = key_file(place, "key", 7)?;
         let with = Objects::with_key(place.store()?, &key)?.below("objects/");
         let url = with.url();
@@ -149,7 +160,7 @@ fn trees_are_copied_with_the_key() -> Result<()> {
 
 #[test]
 fn a_deleted_file_comes_back_with_the_key() -> Result<()> {
-    on_s3s("sse-c-versions", |place| {
+    on_servers("sse-c-versions", |place| {
         let key = key_file(place, "key", 7)?;
         place.store()?.keep_versions()?;
         let with = Objects::with_key(place.store()?, &key)?;
@@ -183,6 +194,7 @@ fn a_server_that_does_not_know_such_keys_gets_no_content() -> Result<()> {
         ensure!(std::fs::read(place.path("plain"))? == b"content", "what is there is read");
         let written = std::fs::write(place.path("new"), "content");
         ensure!(written.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::ENOTSUP)), "{written:?}");
+        ensure!(std::fs::read_to_string(place.log())?.contains("ignores the key"), "the log does not say why");
         ensure!(objects.keys()? == ["plain"], "{:?}", objects.keys()?);
         place.unmount()?;
         ensure!(objects.uploads()? == 0, "an unfinished upload");
@@ -191,8 +203,28 @@ fn a_server_that_does_not_know_such_keys_gets_no_content() -> Result<()> {
 }
 
 #[test]
+fn a_server_that_takes_such_keys_over_tls_only_gets_none_without() -> Result<()> {
+    if tools::installed("minio").is_none() {
+        note("sse-c-insecure: MinIO is not installed");
+        return Ok(());
+    }
+    in_place(Setup::new("sse-c-insecure").store(StoreKind::Minio).empty(), |place| {
+        let key = key_file(place, "key", 7)?;
+        let objects = Objects::of(place.store()?)?;
+        objects.put("plain", b"content")?;
+        mounted(place, &key, &[])?;
+        ensure!(std::fs::read(place.path("plain"))? == b"content", "what is there is read");
+        let written = std::fs::write(place.path("new"), "content");
+        ensure!(written.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::ENOTSUP)), "{written:?}");
+        ensure!(std::fs::read_to_string(place.log())?.contains("over TLS only"), "the log does not say why");
+        ensure!(objects.keys()? == ["plain"], "{:?}", objects.keys()?);
+        place.unmount()
+    })
+}
+
+#[test]
 fn flags_and_files_that_do_not_fit_are_refused() -> Result<()> {
-    on_s3s("sse-c-refused", |place| {
+    on_servers("sse-c-refused", |place| {
         let key = key_file(place, "key", 7)?;
         let key = key.to_str().context("not UTF-8")?.to_owned();
         for args in [&["--objects", "--sse", "c"][..], &["--objects", "--sse-key-file", &key]] {

@@ -11,7 +11,7 @@
 //! |---|---|
 //! | `STOA_BIN` | the binary to test; else `target/release/stoa` or `target/debug/stoa` |
 //! | `STOA_SUITE_DIR` | test this directory instead of a volume |
-//! | `STOA_SUITE_STORE` | `directory`, `s3s` or `versitygw`, instead of what a test asks for |
+//! | `STOA_SUITE_STORE` | `directory`, `s3s`, `versitygw`, `minio` or `minio-tls`, instead of what a test asks for |
 //! | `STOA_SUITE_LONG` | full sizes |
 //! | `STOA_SUITE_SCRATCH` | where scratch directories go; else the system's |
 //! | `STOA_SUITE_STORES_USED` | a file to append the name of every store used to |

@@ -43,7 +43,12 @@ impl Objects {
         let access = store.access();
         let endpoint = access.endpoint().context("no endpoint")?;
         let [key, secret] = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"].map(|name| access.variable(name));
-        let options = ConnectOptions { endpoint: Some(endpoint), customer_key, ..ConnectOptions::default() };
+        let options = ConnectOptions {
+            endpoint: Some(endpoint),
+            ca_file: access.ca_file(),
+            customer_key,
+            ..ConnectOptions::default()
+        };
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let s3 = s3_bucket(bucket, &options, key.context("no key")?, secret.context("no secret")?, None)?;
         Ok(Self { s3, prefix: format!("{prefix}/"), runtime })

@@ -1,5 +1,6 @@
 //! The object stores that volumes are tested in.
 
+mod certificates;
 mod minio;
 mod program;
 mod s3s;
@@ -28,6 +29,8 @@ pub enum StoreKind {
     Versitygw,
     /// An S3 server that keeps versions with their times, and takes conditions on copies: `MinIO`.
     Minio,
+    /// The same over TLS, as it wants it for keys of its users (SSE-C), with a certificate of an authority of its own.
+    MinioTls,
 }
 
 impl StoreKind {
@@ -52,7 +55,8 @@ impl StoreKind {
             Ok("s3s") => Ok(Self::S3s),
             Ok("versitygw") => Ok(Self::Versitygw),
             Ok("minio") => Ok(Self::Minio),
-            Ok(other) => bail!("STOA_SUITE_STORE={other}: directory, s3s, versitygw or minio"),
+            Ok("minio-tls") => Ok(Self::MinioTls),
+            Ok(other) => bail!("STOA_SUITE_STORE={other}: directory, s3s, versitygw, minio or minio-tls"),
         }
     }
 }
@@ -92,10 +96,11 @@ impl TestStore {
                 Server::Versitygw { server: Versitygw::start(&root, scratch, watch)?, objects: bucket.join("volume") }
             }
             StoreKind::Minio => Server::Minio(Minio::start(&root, scratch, watch, BUCKET)?),
+            StoreKind::MinioTls => Server::Minio(Minio::start_tls(&root, scratch, watch, BUCKET)?),
         };
         let url = match kind {
             StoreKind::Directory => root.into(),
-            StoreKind::S3s | StoreKind::Versitygw | StoreKind::Minio => format!("s3://{BUCKET}/volume").into(),
+            _ => format!("s3://{BUCKET}/volume").into(),
         };
         used(kind)?;
         Ok(Self { url, server, user: None })
@@ -110,9 +115,11 @@ impl TestStore {
     /// The flags and variables that `stoa` needs to reach it.
     #[must_use]
     pub fn access(&self) -> Access {
-        if let Some(user) = &self.user {
-            return user.clone();
-        }
+        self.user.clone().unwrap_or_else(|| self.owner())
+    }
+
+    /// As [`TestStore::access`], as its owner.
+    fn owner(&self) -> Access {
         match &self.server {
             Server::None { .. } => Access::default(),
             Server::S3s(server) => server.access(),
@@ -141,6 +148,19 @@ impl TestStore {
             Server::Minio(server) => server.open_to_all(BUCKET, actions)?,
             Server::None { .. } | Server::S3s(_) => bail!("this store has no policies"),
         });
+        Ok(())
+    }
+
+    /// From now on it is used by somebody to whom an environment variable names its authority, instead of a flag, or nothing does.
+    ///
+    /// # Errors
+    /// If it does not speak TLS.
+    pub fn trust_by(&mut self, variable: Option<&'static str>) -> Result<()> {
+        let access = self.owner();
+        let authority = access.ca_file().context("this store does not speak TLS")?.to_string_lossy().into_owned();
+        let mut access = access.distrusting();
+        access.env.extend(variable.map(|name| (name, authority)));
+        self.user = Some(access);
         Ok(())
     }
 
@@ -284,8 +304,26 @@ impl Access {
     /// The server's address, if it has one.
     #[must_use]
     pub fn endpoint(&self) -> Option<String> {
-        let at = self.args.iter().position(|arg| arg == "--endpoint")?;
-        self.args.get(at + 1)?.to_str().map(str::to_owned)
+        self.value("--endpoint")?.to_str().map(str::to_owned)
+    }
+
+    /// The file with the authority that certifies the server, if a flag names it.
+    #[must_use]
+    pub fn ca_file(&self) -> Option<PathBuf> {
+        self.value("--ca-file").map(PathBuf::from)
+    }
+
+    fn value(&self, flag: &str) -> Option<&OsString> {
+        let at = self.args.iter().position(|arg| arg == flag)?;
+        self.args.get(at + 1)
+    }
+
+    /// The same server, without a word of its authority.
+    fn distrusting(mut self) -> Self {
+        if let Some(at) = self.args.iter().position(|arg| arg == "--ca-file") {
+            self.args.drain(at..at + 2);
+        }
+        self
     }
 
     /// The value of an environment variable.
@@ -298,6 +336,11 @@ impl Access {
     fn anonymous(mut self) -> Self {
         self.env.clear();
         self.args.push("--anonymous".into());
+        self
+    }
+
+    fn trusting(mut self, authority: &Path) -> Self {
+        self.args.extend(["--ca-file".into(), authority.into()]);
         self
     }
 
@@ -318,6 +361,7 @@ fn used(kind: StoreKind) -> Result<()> {
         StoreKind::S3s => "s3s in the test process (S3 over HTTP)",
         StoreKind::Versitygw => "versitygw (S3 over HTTP)",
         StoreKind::Minio => "MinIO (S3 over HTTP)",
+        StoreKind::MinioTls => "MinIO (S3 over HTTPS)",
     };
     writeln!(list, "{name}")?;
     Ok(())

@@ -137,7 +137,7 @@ fn options(access: &Access) -> ConnectOptions {
         endpoint: access.endpoint.clone(),
         region: access.region.clone(),
         path_style: access.path_style,
-        ca_file: access.ca_file.clone(),
+        ca_file: access.ca_file(),
         profile: access.profile.clone(),
         anonymous: access.anonymous,
         checksum: !access.no_checksum,
@@ -154,9 +154,23 @@ pub(crate) fn advised(name: &str, error: &stoa_objects::Error) -> Failure {
             "set AWS_PROFILE or --profile, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or run where a role gives them; --anonymous for a public bucket",
         ),
         Error::Unreachable { .. } => failure.advise("check --endpoint (STOA_ENDPOINT, AWS_ENDPOINT_URL), the network and any proxy"),
-        Error::Tls { .. } => failure.advise("--ca-file FILE names the authority of a server that has its own"),
+        Error::Tls { detail, .. } => failure.advise(tls_advice(detail)),
         Error::WrongRegion { .. } => failure.advise("--region NAME sets it"),
         _ => failure,
+    }
+}
+
+/// What to do about a server with which TLS fails, by what the handshake said.
+fn tls_advice(detail: &str) -> &'static str {
+    if detail.contains("UnknownIssuer") {
+        "if the server has a certificate authority of its own, --ca-file FILE (STOA_CA_FILE, AWS_CA_BUNDLE) names the PEM file with that"
+    } else if detail.contains("CaUsedAsEndEntity") {
+        // As `openssl req -x509` makes it, unless it is told otherwise.
+        "the server's certificate is made for an authority: it needs one with basicConstraints=CA:FALSE, which may have signed itself"
+    } else if detail.contains("certificate") {
+        "the server needs another certificate, or --endpoint the name for which it has one"
+    } else {
+        "check --endpoint (STOA_ENDPOINT, AWS_ENDPOINT_URL): that of a server without TLS begins with http://"
     }
 }
 

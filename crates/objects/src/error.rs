@@ -66,9 +66,7 @@ pub enum Error {
         detail: String,
     },
     /// The server's certificate is not trusted, or TLS fails otherwise.
-    #[error(
-        "{op}: TLS with {endpoint} failed ({detail}): give the certificate authority's file if the server has its own"
-    )]
+    #[error("{op}: TLS with {endpoint} failed ({detail})")]
     Tls {
         /// What was tried.
         op: String,

@@ -63,10 +63,10 @@ impl RetryPolicy {
         Self::default().with_patience(patience)
     }
 
-    /// This policy, but giving up after `patience`.
+    /// This policy, but giving up after `patience`, and at once on what a person has to mend: that is the one who waits.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
-        Self { patience: Some(patience), mend: self.mend.min(patience), ..self }
+        Self { patience: Some(patience), mend: Duration::ZERO, ..self }
     }
 }
 

@@ -104,6 +104,7 @@ async fn what_a_person_has_to_mend_is_said() {
     let wrong = server.connect_as(&location(), &options, &server.access_key, "wr0ng").unwrap();
     let error = wrong.check(PATIENCE).await.unwrap_err();
     assert!(matches!(error, Error::WrongCredentials { .. }), "{error:?}");
+    assert_eq!(server.faults.requests(), 1, "who waits is told at once");
     assert!(!format!("{error} {error:?}").contains("wr0ng"));
     let unknown = server.connect_as(&location(), &options, "AKIAUNKNOWN", "wr0ng").unwrap();
     let error = unknown.check(PATIENCE).await.unwrap_err();
@@ -144,6 +145,7 @@ async fn plain_http_where_tls_is_expected_is_called_a_tls_problem() {
     let connected = stoa_objects::connect(&location(), &options).await.unwrap();
     let error = connected.check(PATIENCE).await.unwrap_err();
     assert!(matches!(error, Error::Tls { .. }), "{error:?}");
+    assert_eq!(connected.meter.counts().total(), 1, "who waits is told at once");
 }
 
 #[tokio::test]

@@ -1,7 +1,8 @@
 //! MinIO: an S3 server that keeps versions with their times, and takes conditions on copies.
 
 use super::Access;
-use super::program::{ACCESS_KEY, LIMIT, Program, SECRET_KEY, curl};
+use super::certificates::Certificates;
+use super::program::{ACCESS_KEY, LIMIT, Program, SECRET_KEY};
 use crate::{Watch, command, tools};
 use anyhow::Result;
 use std::path::{Path, PathBuf};
@@ -12,12 +13,25 @@ use std::process::Command;
 pub(super) struct Minio {
     program: Program,
     root: PathBuf,
+    /// If it speaks TLS, and nothing else.
+    certificates: Option<Certificates>,
 }
 
 impl Minio {
     /// Starts it over `root`, and makes a bucket.
     pub(super) fn start(root: &Path, scratch: &Path, watch: &Watch, bucket: &str) -> Result<Self> {
-        let mut server = Self { program: Program::new("minio", scratch, watch)?, root: root.to_owned() };
+        Self::run(Program::new("minio", scratch, watch)?, None, root, bucket)
+    }
+
+    /// As [`Minio::start`], over TLS, with a certificate of its own authority.
+    pub(super) fn start_tls(root: &Path, scratch: &Path, watch: &Watch, bucket: &str) -> Result<Self> {
+        let certificates = Certificates::make(&scratch.join("certificates"))?;
+        let program = Program::new("minio", scratch, watch)?.over_tls(certificates.authority());
+        Self::run(program, Some(certificates), root, bucket)
+    }
+
+    fn run(program: Program, certificates: Option<Certificates>, root: &Path, bucket: &str) -> Result<Self> {
+        let mut server = Self { program, root: root.to_owned(), certificates };
         server.resume()?;
         server.program.put(bucket, "")?;
         Ok(server)
@@ -51,11 +65,14 @@ impl Minio {
         // It would look for newer ones of itself, and refuses the disk that the system is on.
         command.env("MINIO_UPDATE", "off").env("MINIO_BROWSER", "off").env("MINIO_CI_CD", "1").env("HOME", &self.root);
         command.args(["server", "--quiet", "--address", &self.program.address()]);
+        if let Some(certificates) = &self.certificates {
+            command.arg("--certs-dir").arg(certificates.dir());
+        }
         self.program.start(command.arg(self.root.join("minio")))?;
         // It answers before it can do anything.
         let health = format!("{}/minio/health/cluster", self.program.endpoint());
         command::until("MinIO is ready", LIMIT, || {
-            Ok(curl().args(["--output", "/dev/null", "--fail", &health]).status()?.success())
+            Ok(self.program.curl().args(["--output", "/dev/null", "--fail", &health]).status()?.success())
         })
     }
 }

@@ -24,6 +24,8 @@ pub(super) struct Program {
     log: PathBuf,
     process: Option<Child>,
     watch: Watch,
+    /// The file with the authority that certifies it, if it speaks TLS.
+    authority: Option<PathBuf>,
 }
 
 impl Program {
@@ -31,7 +33,14 @@ impl Program {
     pub(super) fn new(name: &'static str, scratch: &Path, watch: &Watch) -> Result<Self> {
         // The port is free now, and the server must have the same one after an outage.
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-        Ok(Self { name, port, log: scratch.join(format!("{name}.log")), process: None, watch: watch.clone() })
+        let log = scratch.join(format!("{name}.log"));
+        Ok(Self { name, port, log, process: None, watch: watch.clone(), authority: None })
+    }
+
+    /// The same over TLS, with a certificate of the authority in this file.
+    pub(super) fn over_tls(mut self, authority: PathBuf) -> Self {
+        self.authority = Some(authority);
+        self
     }
 
     pub(super) fn address(&self) -> String {
@@ -39,12 +48,17 @@ impl Program {
     }
 
     pub(super) fn endpoint(&self) -> String {
-        format!("http://{}", self.address())
+        let scheme = if self.authority.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.address())
     }
 
     /// How its owner reaches it.
     pub(super) fn access(&self) -> Access {
-        Access::s3(&self.endpoint(), ACCESS_KEY, SECRET_KEY)
+        let access = Access::s3(&self.endpoint(), ACCESS_KEY, SECRET_KEY);
+        match &self.authority {
+            Some(file) => access.trusting(file),
+            None => access,
+        }
     }
 
     /// Kills it.
@@ -76,9 +90,19 @@ impl Program {
         })
     }
 
+    /// curl, which goes to the server by no proxy, and trusts it.
+    pub(super) fn curl(&self) -> Command {
+        let mut curl = command::program("curl");
+        curl.args(["--silent", "--noproxy", "*"]);
+        if let Some(file) = &self.authority {
+            curl.arg("--cacert").arg(file);
+        }
+        curl
+    }
+
     /// Sends it a PUT of `body` as its owner, for what the client in Stoa has no need of.
     pub(super) fn put(&self, path: &str, body: &str) -> Result<()> {
-        let mut curl = curl();
+        let mut curl = self.curl();
         curl.args(["--show-error", "--fail-with-body"]);
         curl.args(["--aws-sigv4", "aws:amz:us-east-1:s3", "--user", &format!("{ACCESS_KEY}:{SECRET_KEY}")]);
         curl.args(["--header", "x-amz-content-sha256: UNSIGNED-PAYLOAD", "--request", "PUT", "--data-binary", body]);
@@ -99,13 +123,6 @@ impl Program {
         let policy = serde_json::json!({ "Version": "2012-10-17", "Statement": statements });
         self.put(&format!("{bucket}?policy="), &policy.to_string())
     }
-}
-
-/// curl, which goes to the server by no proxy.
-pub(super) fn curl() -> Command {
-    let mut curl = command::program("curl");
-    curl.args(["--silent", "--noproxy", "*"]);
-    curl
 }
 
 impl Drop for Program {

@@ -33,3 +33,11 @@ pub(crate) struct Access {
     #[arg(long, value_parser = FalseyValueParser::new(), env = "STOA_NO_CHECKSUM", hide_env_values = true)]
     pub(crate) no_checksum: bool,
 }
+
+impl Access {
+    /// The file with the certificate authorities to trust, also where Amazon's own tools are told of it.
+    pub(crate) fn ca_file(&self) -> Option<PathBuf> {
+        let theirs = || std::env::var_os("AWS_CA_BUNDLE").filter(|file| !file.is_empty()).map(PathBuf::from);
+        self.ca_file.clone().or_else(theirs)
+    }
+}

@@ -15,6 +15,9 @@ use tracing_subscriber::EnvFilter;
 /// The longest name that is made of a mount point, so that file systems take it.
 const NAME_BYTES_MAX: usize = 200;
 
+/// What these libraries log, our own errors say with what to do about it.
+const SAID_BY_US: &str = "aws_config=error,rustls_platform_verifier=off";
+
 /// What to log, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Log {
@@ -47,7 +50,7 @@ impl Log {
     /// For a command that has the terminal: failures only, and more the more `verbose` it is.
     pub(crate) fn of_command(verbose: u8) -> Self {
         let level = match verbose {
-            0 => "error".into(),
+            0 => format!("error,{SAID_BY_US}"),
             1 => filter("info"),
             _ => filter("debug"),
         };
@@ -82,8 +85,7 @@ impl Log {
 /// A plain level is for our own crates; the libraries below are chatty at it.
 fn filter(text: &str) -> String {
     let is_level = text != "off" && !text.contains(['=', ',']);
-    // What aws_config warns of, our own errors say with what to do about it.
-    if is_level { format!("warn,aws_config=error,stoa={text}") } else { text.to_owned() }
+    if is_level { format!("warn,{SAID_BY_US},stoa={text}") } else { text.to_owned() }
 }
 
 /// `/mnt/my files` as `mnt-my files.log`.

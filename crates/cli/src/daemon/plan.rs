@@ -59,7 +59,7 @@ impl Plan {
         let log = Log::of_mount(&args.log, &dir, args.foreground)?;
         let cache_dir = args.cache_dir.as_deref().map(absolute).transpose()?;
         let mut access = args.access;
-        access.ca_file = access.ca_file.as_deref().map(absolute).transpose()?;
+        access.ca_file = access.ca_file().as_deref().map(absolute).transpose()?;
         apart(&dir, place.directory(), "the store")?;
         apart(&dir, cache_dir.as_deref(), "the cache")?;
         apart(&dir, log.file(), "the log")?;

@@ -36,6 +36,21 @@ fn a_bad_url_is_a_usage_failure_that_repeats_no_secret() {
 }
 
 #[test]
+fn advice_on_tls_is_about_what_is_wrong_with_it() {
+    for (detail, advice) in [
+        ("invalid peer certificate: UnknownIssuer", "--ca-file"),
+        ("invalid peer certificate: certificate not valid for name", "another certificate"),
+        ("invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))", "CA:FALSE"),
+        ("received corrupt message of type InvalidContentType", "http://"),
+    ] {
+        let error =
+            stoa_objects::Error::Tls { op: "listing".into(), endpoint: "https://h".into(), detail: detail.into() };
+        let failure = advised("s3://b/v", &error);
+        assert!(failure.what().contains(detail) && failure.advice().unwrap().contains(advice), "{failure:?}");
+    }
+}
+
+#[test]
 fn failures_of_a_volume_name_the_place_and_say_what_to_do() {
     let failure = volume_failure("s3://b/v", &stoa_volume::Error::NotAVolume("volume.json".into()));
     assert_eq!(failure.what(), "there is no Stoa volume at s3://b/v");

@@ -23,6 +23,8 @@ const KEY_BYTES: usize = 32;
 const FILE_BYTES_MAX: u64 = 256;
 /// Who neither owns the file nor is of its group.
 const OTHERS: u32 = 0o007;
+/// What Amazon and `MinIO` say of a key that comes without TLS, in an error whose code they have for much else.
+const WITHOUT_TLS: &str = "must be made over a secure connection";
 
 /// In the answer to what was encrypted with the customer's key, or is read with it.
 pub(super) const ALGORITHM: &str = "x-amz-server-side-encryption-customer-algorithm";
@@ -106,7 +108,7 @@ impl S3Bucket {
     /// ignores the headers, and would keep the object in the clear. One that does refuses a key whose MD5 is another's.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if it knows none; otherwise those of beginning an upload.
+    /// [`Error::Unsupported`] if it knows none, or takes them over TLS only; otherwise those of beginning an upload.
     pub(super) async fn check_customer_key(&self, call: &Call<'_>) -> Result<()> {
         let known = &self.inner.customer_keys_known;
         let Some(key) = call.key.filter(|_| call.keyed.writes && !known.load(Ordering::Relaxed)) else {
@@ -128,8 +130,10 @@ impl S3Bucket {
                     begun: None,
                 })
                 .await?;
-                let detail = "the server ignores the key of its user (SSE-C) and would not encrypt with it".to_owned();
-                Err(Error::Unsupported { op: call.op(), detail })
+                Err(refused(call, "the server ignores the key of its user (SSE-C) and would not encrypt with it"))
+            }
+            Err(Error::Rejected { detail, .. }) if detail.contains(WITHOUT_TLS) => {
+                Err(refused(call, "the server takes a key of its user (SSE-C) over TLS only"))
             }
             Err(Error::Rejected { .. }) => {
                 known.store(true, Ordering::Relaxed);
@@ -138,6 +142,13 @@ impl S3Bucket {
             Err(error) => Err(error),
         }
     }
+}
+
+/// The error for `call`, which would write with the key. It is logged here: a program that writes a file sees its errno alone.
+fn refused(call: &Call<'_>, why: &str) -> Error {
+    let op = call.op();
+    tracing::warn!(%op, "not written: {why}");
+    Error::Unsupported { op, detail: why.to_owned() }
 }
 
 impl fmt::Debug for CustomerKey {

@@ -52,7 +52,8 @@ impl Failure {
     pub(super) fn of_answer(status: u16, headers: &HeaderMap, body: &[u8]) -> Self {
         let said = Element::parse(body).ok().filter(|root| root.is("Error"));
         let text = |name| said.as_ref().and_then(|root| root.text_of(name)).unwrap_or_default();
-        let mut failure = Self::of_error(text("Code"), text("Message"));
+        let message = if said.is_some() { text("Message") } else { plain(body) };
+        let mut failure = Self::of_error(text("Code"), message);
         let unknown = !(200..300).contains(&status) && of_error_code(&failure.code).is_none();
         if failure.code.is_empty() || unknown {
             failure.class = of_status(status);
@@ -135,6 +136,13 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+/// What an answer says that is no XML: a proxy's, or that of a server which is spoken to without TLS and wants it.
+fn plain(body: &[u8]) -> &str {
+    let text = std::str::from_utf8(body).unwrap_or_default().trim();
+    // A page, or XML that was cut.
+    if text.starts_with('<') { "" } else { text }
+}
 
 /// What a code says by itself, where no status goes with it.
 fn of_error_code(code: &str) -> Option<Class> {

@@ -10,7 +10,7 @@ fn the_last_file_and_the_last_level_count() {
 #[test]
 fn in_the_foreground_the_log_goes_to_stderr() {
     let log = Log::of_mount(&[LogTarget::Filter("debug".into())], Path::new("/mnt"), true).unwrap();
-    assert_eq!(log, Log { filter: "warn,aws_config=error,stoa=debug".into(), file: None });
+    assert_eq!(log, Log { filter: format!("warn,{SAID_BY_US},stoa=debug"), file: None });
 }
 
 #[test]

@@ -54,6 +54,16 @@ fn messages_name_what_was_tried_and_what_the_server_said() {
 }
 
 #[test]
+fn what_a_server_says_in_plain_text_is_passed_on() {
+    let said = |body: &str| Failure::of_answer(400, &HeaderMap::new(), body.as_bytes()).to_string();
+    assert_eq!(
+        said("Client sent an HTTP request to an HTTPS server.\n"),
+        "HTTP 400 Client sent an HTTP request to an HTTPS server."
+    );
+    assert_eq!(said("<html><body>400</body></html>"), "HTTP 400");
+}
+
+#[test]
 fn a_delete_marker_is_no_object() {
     let mut headers = HeaderMap::new();
     headers.insert("x-amz-delete-marker", HeaderValue::from_static("true"));
