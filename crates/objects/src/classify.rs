@@ -147,7 +147,9 @@ pub(crate) fn of_code(code: &str) -> Option<Class> {
         | "TokenRefreshRequired"
         | "RequestTimeTooSkewed"
         | "InvalidSecurity"
-        | "NotSignedUp" => Class::Credentials,
+        | "NotSignedUp"
+        // versitygw, of an access key that it does not know; with a status that elsewhere means that there is no object.
+        | "XAdminUserNotFound" => Class::Credentials,
         "AuthorizationHeaderMalformed"
         | "PermanentRedirect"
         | "TemporaryRedirect"

@@ -21,6 +21,7 @@ fn statuses_and_codes_say_what_happened() {
         (403, "AccessDenied", Class::Denied),
         (403, "", Class::Denied),
         (403, "InvalidAccessKeyId", Class::Credentials),
+        (404, "XAdminUserNotFound", Class::Credentials),
         (400, "ExpiredToken", Class::Credentials),
         (403, "InvalidObjectState", Class::Rejected),
         (412, "PreconditionFailed", Class::Precondition),
