@@ -23,6 +23,8 @@ mod listings;
 mod lookups;
 #[path = "bucket/names.rs"]
 mod names;
+#[path = "bucket/opens.rs"]
+mod opens;
 #[path = "bucket/past.rs"]
 mod past;
 #[path = "bucket/reads.rs"]
