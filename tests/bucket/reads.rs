@@ -1,10 +1,11 @@
 //! Content: whole, in part, by several at once, and of objects that are replaced meanwhile.
 
-use crate::setting::{over_objects, pattern, traffic};
+use crate::setting::{over_objects, pattern, requests, traffic};
 use anyhow::{Context, Result, ensure};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
+use stoa_tests::Place;
 use stoa_tests::command::shell;
 
 const MIB: usize = 1 << 20;
@@ -103,6 +104,61 @@ fn a_replaced_object_is_stale_and_never_a_mix() -> Result<()> {
             // Nor does what the new one brought into the page cache get into the old one.
             let late = file.read_exact_at(&mut part, 39 * MIB as u64);
             ensure!(late.is_err() || part.iter().all(|byte| *byte == b'o'), "a mix");
+            Ok(())
+        },
+    )
+}
+
+#[test]
+fn what_was_changed_is_opened_as_it_is_now() -> Result<()> {
+    let names = ["shorter", "same", "longer", "large", "appended", "edited", "gone", "made"];
+    over_objects(
+        "opened",
+        &["--ttl", "10m"],
+        |objects| names.iter().try_for_each(|name| objects.put(&format!("dir/{name}"), b"the old one")),
+        |place, objects| {
+            let cost = |place: &Place, name: &str, expected: &[u8]| -> Result<u64> {
+                let (read, cost) =
+                    requests(place, || std::fs::read(place.path("dir").join(name)).context(name.to_owned()))?;
+                ensure!(read == expected, "{name}: another content");
+                Ok(cost)
+            };
+            shell("ls -l dir", place.dir(), LIMIT)?;
+            let large = pattern(4, 5 * MIB);
+            for (name, new) in [
+                ("shorter", &b"new"[..]),
+                ("same", b"the new one"),
+                ("longer", b"the one that is new"),
+                ("large", &large),
+            ] {
+                objects.put(&format!("dir/{name}"), new)?;
+                // It still seems to be the old one.
+                ensure!(std::fs::metadata(place.path("dir").join(name))?.len() == 11, "{name} is not believed");
+                let first = cost(place, name, new)?;
+                ensure!(
+                    first <= 3 || name == "large",
+                    "{name}: {first} requests: one refused, one look and one GET would do"
+                );
+                ensure!(cost(place, name, new)? == 0, "{name}: read again");
+                ensure!(
+                    std::fs::metadata(place.path("dir").join(name))?.len() == new.len() as u64,
+                    "{name}: its length"
+                );
+            }
+            for name in ["appended", "edited"] {
+                objects.put(&format!("dir/{name}"), b"the new one")?;
+            }
+            shell("echo ! >> dir/appended && printf THE | dd of=dir/edited conv=notrunc", place.dir(), LIMIT)?;
+            ensure!(objects.get("dir/appended")?.as_deref() == Some(b"the new one!\n"), "appended to");
+            ensure!(objects.get("dir/edited")?.as_deref() == Some(b"THE new one"), "edited");
+            objects.delete("dir/gone")?;
+            objects.delete("dir/made")?;
+            let gone = std::fs::read(place.path("dir/gone")).map_err(|error| error.kind());
+            ensure!(gone == Err(std::io::ErrorKind::NotFound), "{gone:?}");
+            shell("echo new >> dir/made", place.dir(), LIMIT)?;
+            ensure!(objects.get("dir/made")?.as_deref() == Some(b"new\n"), "made anew");
+            let left = shell("ls dir | sort | tr '\\n' ' '", place.dir(), LIMIT)?;
+            ensure!(left.trim() == "appended edited large longer made same shorter", "{left}");
             Ok(())
         },
     )

@@ -31,6 +31,8 @@ pub(crate) struct Node {
     /// How it is shown while it is written and the store does not have that yet.
     written: Mutex<Option<Looks>>,
     stale: AtomicBool,
+    /// The tag of the content that was opened here to be read, and was still there.
+    seen: Mutex<Option<Arc<str>>>,
 }
 
 /// The inodes that the kernel refers to, and the numbers of all others.
@@ -68,6 +70,7 @@ impl Node {
             looks: Mutex::new(found.looks.clone()),
             written: Mutex::default(),
             stale: AtomicBool::new(false),
+            seen: Mutex::default(),
         })
     }
 
@@ -135,6 +138,16 @@ impl Node {
 
     pub(crate) fn went_stale(&self) {
         self.stale.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether this content was there when it was opened here to be read. What is written is another; what is only renamed is the same.
+    pub(crate) fn has_seen(&self, version: &Version) -> bool {
+        let seen = self.seen.lock();
+        seen.is_some() && *seen == version.etag
+    }
+
+    pub(crate) fn sees(&self, version: Version) {
+        *self.seen.lock() = version.etag;
     }
 }
 

@@ -27,6 +27,7 @@ mod lookup;
 mod metadata;
 mod moves;
 mod naming;
+mod opening;
 mod operations;
 mod options;
 mod parts;

@@ -161,8 +161,9 @@ impl Vfs for Bucket {
         }
         let _opening = self.begin(work, &[(ino, None)]).await?;
         let open = self.open_object(ino, flags)?;
-        if flags.write {
-            self.begin_writing(&open.node, flags).await?;
+        match flags.write {
+            true => self.begin_writing(&open.node, flags).await?,
+            false => self.make_sure(&open.node).await?,
         }
         Ok(self.handles.add(open))
     }

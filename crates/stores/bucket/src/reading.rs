@@ -149,7 +149,7 @@ impl Bucket {
     }
 }
 
-fn content(version: &Version) -> Result<Object> {
+pub(crate) fn content(version: &Version) -> Result<Object> {
     cached(version).ok_or(Error::Unsupported("reading an object that the server gives no ETag of"))
 }
 

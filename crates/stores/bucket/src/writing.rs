@@ -13,6 +13,7 @@ use bytes::Bytes;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use stoa_objects::Error as ObjectsError;
 use stoa_objects::s3::{Condition, Headers, Source};
 use stoa_vfs::{Allocate, Error, OpenFlags, Result, SetAttr, SetTime};
 
@@ -74,12 +75,15 @@ impl Bucket {
             return Err(Error::Unsupported("writing to an object that the server gives no ETag of"));
         }
         // What it carries stays, whatever its content will be.
-        let info = self.s3.head(&version.key, None).await.map_err(told)?;
-        if info.etag.as_deref() != version.etag.as_deref() {
-            node.went_stale();
-            return Err(Error::Stale);
+        match self.s3.head(&version.key, None).await {
+            Ok(info) if info.etag.as_deref() == version.etag.as_deref() => Ok(Draft::of(&version, info)),
+            Ok(_) | Err(ObjectsError::NotFound { .. }) => {
+                node.went_stale();
+                self.changed(&version.key);
+                Err(Error::Stale)
+            }
+            Err(error) => Err(told(error)),
         }
-        Ok(Draft::of(&version, info))
     }
 
     /// Writes to an open file.

@@ -25,6 +25,8 @@ mod listings;
 mod lookups;
 #[path = "bucket/names.rs"]
 mod names;
+#[path = "bucket/opens.rs"]
+mod opens;
 #[path = "bucket/past.rs"]
 mod past;
 #[path = "bucket/reads.rs"]

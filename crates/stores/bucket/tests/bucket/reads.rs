@@ -94,11 +94,11 @@ async fn a_replaced_object_is_stale_and_never_mixed() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_removed_object_is_stale() {
     let world = World::new(&patient()).await;
-    world.put("file", "content").await;
+    world.put("file", pattern(3 << 20)).await;
     let attr = world.stat("file").await.unwrap();
     let handle = world.files.open(attr.ino, OpenFlags::default()).await.unwrap();
     world.other.delete("file", None, None).await.unwrap();
-    assert_eq!(world.files.read(attr.ino, handle, 0, 10).await, Err(Error::Stale));
+    assert_eq!(world.files.read(attr.ino, handle, 2 << 20, 10).await, Err(Error::Stale));
     assert_eq!(world.stat("file").await, Err(Error::NotFound));
     // And back.
     world.put("file", "content").await;
