@@ -34,6 +34,39 @@ fn unmounted_by(name: &'static str, how: fn(Mount) -> Result<()>) -> Result<()> 
     })
 }
 
+/// A mount that took no changes brings nothing into the store, and does not say so.
+#[test]
+fn p03_read_only() -> Result<()> {
+    in_place(Setup::new("p03-read-only"), |place| {
+        place.unmount()?;
+        place.mount(&["-o", "ro"])?;
+        let dir = place.dir().to_owned();
+        let unmounted = place.stoa_on("umount", &[], &dir)?;
+        ensure!(unmounted.stdout == format!("unmounted {}\n", dir.display()), "{}", unmounted.quoted());
+        drop(place.taken()?);
+        Ok(())
+    })
+}
+
+/// What a mount leaves that was killed is no obstacle to the next one on the same directory.
+#[test]
+fn p03_mount_after_a_kill() -> Result<()> {
+    in_place(Setup::new("p03-killed"), |place| {
+        let mut dead = place.taken()?;
+        dead.kill()?;
+        let (dir, store) = (place.dir().to_owned(), place.store()?.url().to_string_lossy().into_owned());
+        ensure!(std::fs::read_dir(&dir).is_err(), "no dead mount is left");
+        let mounted = place.stoa_on("mount", &[&store], &dir)?;
+        ensure!(mounted.status.success() && mounted.stderr.contains("is gone: cleared"), "{}", mounted.quoted());
+        std::fs::write(place.path("file"), "content")?;
+        let again = place.stoa_on("mount", &[&store], &dir)?;
+        ensure!(!again.status.success() && again.stderr.contains("already"), "a live mount: {}", again.quoted());
+        ensure!(place.stoa_on("umount", &[], &dir)?.status.success(), "it can't be unmounted");
+        place.expect_clean()?;
+        Ok(())
+    })
+}
+
 #[test]
 fn p03_background_mount() -> Result<()> {
     in_place(Setup::new("p03-background"), |place| {

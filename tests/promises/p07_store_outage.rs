@@ -2,12 +2,14 @@
 //!    written, fsync says so, and succeeds once it is taken again.
 
 use anyhow::{Context, Result, ensure};
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
+use std::process::Child;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
-use stoa_tests::command::until;
-use stoa_tests::{Place, Setup, StoreKind, content, in_place};
+use stoa_tests::command::{program, until};
+use stoa_tests::{Place, Setup, StoreKind, content, in_place, tools};
 
 /// How soon fsync must say that the store refuses: rights that are being put right are waited for, 30 s, and the rest is
 /// for a machine under load.
@@ -59,6 +61,32 @@ fn p07_unmount_waits_for_the_store() -> Result<()> {
         place.mount(&[])?;
         content::check(&place.path("file"), &content::bytes(3, 3 << 20))
     })
+}
+
+#[test]
+fn p07_an_unmount_that_waits_says_so() -> Result<()> {
+    in_place(Setup::new("p07-said").store(StoreKind::s3()), |place| {
+        std::fs::write(place.path("file"), content::bytes(6, 3 << 20))?;
+        place.store()?.stop()?;
+        let said = place.scratch().join("said");
+        let mut umount = program(tools::stoa()?).arg("umount").arg(place.dir()).stderr(File::create(&said)?).spawn()?;
+        let told = until("the unmount says what it waits for", Duration::from_secs(20), || {
+            let said = std::fs::read_to_string(&said)?;
+            Ok(["waiting for the store", "not in the store yet", "^C"].iter().all(|words| said.contains(words)))
+        });
+        interrupt(&umount)?;
+        umount.wait()?;
+        told?;
+        content::check(&place.path("file"), &content::bytes(6, 3 << 20))?;
+        place.store()?.resume()?;
+        place.unmount()
+    })
+}
+
+/// What ^C does.
+fn interrupt(child: &Child) -> Result<()> {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).context("no process")?;
+    Ok(kill_process(pid, Signal::INT)?)
 }
 
 #[test]

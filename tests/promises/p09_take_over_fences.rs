@@ -3,6 +3,7 @@
 
 use anyhow::{Context, Result, ensure};
 use rustix::fs::{CWD, Mode, OFlags, openat};
+use serde_json::Value;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
-use stoa_tests::command::until;
+use stoa_tests::command::{Output, until};
 use stoa_tests::{Setup, StoreKind, content, in_place};
 
 /// How soon who waits must hear that the mount is fenced. A commit finds out, and one is made every second.
@@ -78,6 +79,73 @@ fn p09_who_waits_gets_an_error() -> Result<()> {
         place.expect_clean()?;
         Ok(())
     })
+}
+
+#[test]
+fn p09_the_first_mount_says_what_became_of_it() -> Result<()> {
+    in_place(Setup::new("p09-said").store(StoreKind::s3()), |place| {
+        let second = place.mount_on(&place.scratch().join("second"), &["--take-over"])?;
+        // Nothing is on its way into the store: what is written now is known to be lost.
+        std::fs::write(place.path("lost"), content::bytes(2, 3 << 20))?;
+        until("the first mount knows", FENCED_LIMIT, || {
+            Ok(place.status()?.pointer("/0/volume/fenced").is_some_and(Value::is_string))
+        })?;
+        let dir = place.dir().to_owned();
+        let refused = place.stoa_on("umount", &[], &dir)?;
+        expect_words(
+            &refused,
+            &["has taken its volume over", "3.0 MiB", "lost", "--force"],
+            &["when the store is back"],
+        )?;
+        second.unmount()?;
+
+        let checked = place.stoa("fsck", &["--data"])?;
+        ensure!(checked.status.success(), "the first mount was asked: {}", checked.quoted());
+        let forced = place.stoa_on("umount", &["--force"], &dir)?;
+        expect_words(
+            &forced,
+            &["is unmounted, but", "lost: 3.0 MiB"],
+            &["while its process lives", "fenced: this mount"],
+        )?;
+        ensure!(std::fs::read_dir(&dir)?.next().is_none(), "still mounted");
+        drop(place.taken()?);
+        place.expect_clean()?;
+        Ok(())
+    })
+}
+
+#[test]
+fn p09_a_mount_that_has_not_heard_of_it_checks_nothing() -> Result<()> {
+    in_place(Setup::new("p09-unaware"), |place| {
+        let second = place.mount_on(&place.scratch().join("second"), &["--take-over"])?;
+        std::fs::write(second.dir().join("new"), "by the second")?;
+        second.unmount()?;
+        let checked = place.stoa("fsck", &["--data"])?;
+        ensure!(checked.status.success() && checked.stdout.contains("2 inodes"), "an old state: {}", checked.quoted());
+        drop(place.taken()?);
+        Ok(())
+    })
+}
+
+#[test]
+fn p09_a_reader_that_was_shut_out_is_unmounted() -> Result<()> {
+    in_place(Setup::new("p09-reader"), |place| {
+        place.unmount()?;
+        place.mount(&["-o", "ro"])?;
+        let second = place.mount_on(&place.scratch().join("second"), &["--take-over"])?;
+        second.unmount()?;
+        ensure!(place.stoa("fsck", &[])?.status.success(), "the reader was asked to check");
+        place.unmount()
+    })
+}
+
+/// Fails unless a command failed with all of `said`, and nothing of `unsaid`, in its message.
+fn expect_words(output: &Output, said: &[&str], unsaid: &[&str]) -> Result<()> {
+    let text = output.quoted();
+    ensure!(output.status.code() == Some(1), "{}: {text}", output.status);
+    ensure!(said.iter().all(|word| text.contains(word)), "not all of {said:?}: {text}");
+    ensure!(!unsaid.iter().any(|word| text.contains(word)), "one of {unsaid:?}: {text}");
+    Ok(())
 }
 
 fn in_background(work: impl FnOnce() -> std::io::Result<()> + Send + 'static) -> Receiver<std::io::Result<()>> {

@@ -10,6 +10,7 @@ mod mount;
 mod offline;
 mod past;
 mod profile;
+mod shut_out;
 mod stats;
 mod status;
 mod target;

@@ -3,6 +3,7 @@
 mod announce;
 mod backing;
 mod count;
+mod dead;
 mod exporter;
 mod fork;
 mod health;

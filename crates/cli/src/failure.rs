@@ -59,6 +59,12 @@ impl Failure {
         failure
     }
 
+    /// Adds to what happened.
+    pub(crate) fn and(mut self, more: impl std::fmt::Display) -> Self {
+        self.what = format!("{}; {more}", self.what);
+        self
+    }
+
     /// Adds what the person can do about it.
     pub(crate) fn advise(mut self, advice: impl Into<String>) -> Self {
         self.advice = Some(advice.into());

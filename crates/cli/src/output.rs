@@ -3,10 +3,12 @@
 mod progress;
 mod table;
 mod units;
+mod waiting;
 
 pub(crate) use progress::Meter;
 pub(crate) use table::Table;
-pub(crate) use units::{bytes, count, plural, short, time};
+pub(crate) use units::{bytes, count, plural, short, time, unstored};
+pub(crate) use waiting::Waiting;
 
 use crate::failure::Failure;
 use serde::Serialize;

@@ -3,7 +3,7 @@
 use super::offline::{Opening, with_volume};
 use super::target::{self, Target};
 use crate::args::Fsck;
-use crate::control::{Connection, Request, Wait};
+use crate::control::Request;
 use crate::daemon::limited;
 use crate::failure::{FSCK_OPERATIONAL, FSCK_PROBLEMS, FSCK_REPAIRED, Failure, Outcome};
 use crate::output::{self, Meter, plural};
@@ -31,11 +31,10 @@ pub(crate) fn run(args: &Fsck) -> Outcome<ExitCode> {
 
 fn check(args: &Fsck) -> Outcome<Value> {
     let (data, repair) = (args.data, args.repair);
-    match target::find(&args.store, args.access.endpoint.as_deref())? {
+    match target::find_fit(&args.store, args.access.endpoint.as_deref())? {
         Target::Live(record, socket) => {
-            let meter = Meter::new("checking");
-            let connection = Connection::open(&record, &socket, &Request::Fsck { data, repair }, Wait::WhileAlive)?;
-            connection.result(|stage, done, total| meter.show(stage, done, total))
+            let asked = target::ask(&record, &socket, &Request::Fsck { data, repair }, &Meter::new("checking"))?;
+            asked.map_or_else(|| check(args), Ok)
         }
         Target::Store(place) => {
             let opening = Opening {

@@ -3,7 +3,7 @@
 use super::offline::{Opening, with_volume};
 use super::target::{self, Target};
 use crate::args::Gc;
-use crate::control::{Connection, Request, Wait};
+use crate::control::Request;
 use crate::daemon::limited;
 use crate::failure::{Failure, Outcome};
 use crate::output::{self, Meter, bytes, plural};
@@ -23,11 +23,10 @@ pub(crate) fn run(args: &Gc) -> Outcome<()> {
 }
 
 fn collect(args: &Gc) -> Outcome<Value> {
-    match target::find(&args.store, args.access.endpoint.as_deref())? {
+    match target::find_fit(&args.store, args.access.endpoint.as_deref())? {
         Target::Live(record, socket) => {
-            let meter = Meter::new("collecting");
-            let connection = Connection::open(&record, &socket, &Request::Gc, Wait::WhileAlive)?;
-            connection.result(|stage, done, total| meter.show(stage, done, total))
+            let asked = target::ask(&record, &socket, &Request::Gc, &Meter::new("collecting"))?;
+            asked.map_or_else(|| collect(args), Ok)
         }
         Target::Store(place) => {
             let opening = Opening {

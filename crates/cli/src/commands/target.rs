@@ -1,9 +1,12 @@
 //! Which live mount a STORE or DIR on the command line means.
 
-use crate::control::{self, Record};
+use super::shut_out::{self, ShutOut};
+use crate::control::{self, Connection, Record, Request, Wait};
 use crate::failure::{Failure, Outcome};
 use crate::mounts;
+use crate::output::Meter;
 use crate::store::Place;
+use serde_json::Value;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -17,14 +20,27 @@ pub(super) enum Target {
 }
 
 /// Finds out what `text` means: the directory of a mount, or else a store, behind `endpoint` if that is given.
-pub(super) fn find(text: &str, endpoint: Option<&str>) -> Outcome<Target> {
+fn find(text: &str, endpoint: Option<&str>) -> Outcome<Target> {
+    search(text, endpoint, |_, _| Ok(()))
+}
+
+/// The same for work on the whole volume. A mount that another one has shut out can't do any: it is passed over, as if it were not
+/// there, and refused if it is named by its directory.
+pub(super) fn find_fit(text: &str, endpoint: Option<&str>) -> Outcome<Target> {
+    search(text, endpoint, |record, socket| match shut_out::ask(record, socket) {
+        Some(shut_out) => Err(unfit(record, shut_out)),
+        None => Ok(()),
+    })
+}
+
+fn search(text: &str, endpoint: Option<&str>, fit: impl Fn(&Record, &Path) -> Outcome<()>) -> Outcome<Target> {
     // The directory of a mount is recognised without touching it, because the mount may hang.
     if !text.contains("://")
         && let Ok(dir) = mounts::resolve(Path::new(text))
         && let Some(mounted) = mounts::at(&dir)?
     {
         return match control::find(|record| Path::new(&record.mountpoint) == dir) {
-            Some((record, socket)) => Ok(Target::Live(record, socket)),
+            Some((record, socket)) => fit(&record, &socket).map(|()| Target::Live(record, socket)),
             None => Err(unasked(&dir, &mounted.source)),
         };
     }
@@ -33,10 +49,21 @@ pub(super) fn find(text: &str, endpoint: Option<&str>) -> Outcome<Target> {
     let same = |record: &Record| {
         record.store == name && endpoint.is_none_or(|given| record.endpoint.as_deref() == Some(given))
     };
-    Ok(match control::find(same) {
+    let live = control::all().into_iter().rev().find(|(record, socket)| same(record) && fit(record, socket).is_ok());
+    Ok(match live {
         Some((record, socket)) => Target::Live(record, socket),
         None => Target::Store(place),
     })
+}
+
+/// Has a mount do `request`, and shows on `meter` how far it is. `None` if only that told it that another one has shut it out: then
+/// [`find_fit`] finds somebody else.
+pub(super) fn ask(record: &Record, socket: &Path, request: &Request, meter: &Meter) -> Outcome<Option<Value>> {
+    let asked = Connection::open(record, socket, request, Wait::WhileAlive);
+    match asked.and_then(|asked| asked.result(|stage, done, total| meter.show(stage, done, total))) {
+        Err(_) if shut_out::ask(record, socket).is_some() => Ok(None),
+        asked => asked.map(Some),
+    }
 }
 
 /// The mount that `text` means.
@@ -58,6 +85,13 @@ pub(super) fn holding(path: &Path) -> Outcome<(Record, PathBuf)> {
     };
     control::find(|record| Path::new(&record.mountpoint) == mounted.mountpoint)
         .ok_or_else(|| unasked(&mounted.mountpoint, &mounted.source))
+}
+
+/// The failure of asking a mount that was shut out.
+fn unfit(record: &Record, shut_out: ShutOut) -> Failure {
+    let (dir, store) = (&record.mountpoint, &record.store);
+    Failure::new(format!("{dir}: {}", shut_out.text()))
+        .advise(format!("give {store} instead of the directory; `stoa umount --force {dir}` unmounts this"))
 }
 
 /// The failure of asking a mount of which there is no record.

@@ -1,9 +1,10 @@
 //! `stoa umount`, and umount(8) on a Stoa mount.
 
+use super::shut_out::{self, ShutOut};
 use crate::args::Umount;
 use crate::control::{self, Connection, Record, Request, Wait};
 use crate::failure::{Failure, Outcome};
-use crate::output::{self, Meter};
+use crate::output::{self, Waiting};
 use crate::{mounts, output::note};
 use serde_json::json;
 use std::io;
@@ -26,29 +27,40 @@ pub(crate) fn run(args: &Umount) -> Outcome<()> {
             );
         }
         // Unmounted by someone else, and on its way out.
-        (None, Some(live)) => wait(Ending::open(live, patience(args))?).map(|()| true)?,
+        (None, Some(live)) => wait(Ending::open(live, patience(args))?, &dir).map(|()| true)?,
         (Some(_), Some(live)) => end(args, &dir, live)?,
         (Some(_), None) => bury(args, &dir)?,
     };
+    let wrote = live.as_ref().is_some_and(|(record, _)| !record.read_only);
     let store = live.map(|(record, _)| record.store).or(mounted.map(|mounted| mounted.source)).unwrap_or_default();
     if args.report.json {
         output::json(&json!({ "mountpoint": dir.to_string_lossy(), "store": store, "closed": closed }));
     } else if closed {
-        output::line(format_args!("unmounted {}; everything is in {store}", dir.display()));
+        output::line(done(&dir, &store, wrote));
     }
     Ok(())
 }
 
+/// What is said at the end. A mount that took no changes had nothing to bring into the store.
+fn done(dir: &Path, store: &str, wrote: bool) -> String {
+    let dir = dir.display();
+    if wrote { format!("unmounted {dir}; everything is in {store}") } else { format!("unmounted {dir}") }
+}
+
 /// Ends a live mount. `false` if it was only detached, and ends when programs let go of it.
 fn end(args: &Umount, dir: &Path, live: &(Record, PathBuf)) -> Outcome<bool> {
-    match make_durable(live, patience(args)) {
+    // What took no changes has nothing to make durable, also if the store is away or was taken over.
+    let durable = if live.0.read_only { Ok(()) } else { make_durable(args, live) };
+    match durable {
         Ok(()) => {}
         Err(_) if !live.0.is_alive() => return bury(args, dir),
-        Err(failure) if args.force => note(format_args!("stoa: {}; unmounting all the same", failure.what())),
         Err(failure) => {
-            let what = format!("{} stays mounted: {}", dir.display(), failure.what());
-            return Err(Failure::new(what)
-                .advise("try again when the store is back; --force unmounts now, and its process goes on trying"));
+            let shut_out = shut_out::ask(&live.0, &live.1);
+            if !args.force {
+                return Err(stays(dir, &failure, shut_out));
+            }
+            let why = shut_out.map_or_else(|| failure.what().to_owned(), ShutOut::text);
+            note(format_args!("stoa: {}: {why}; unmounting all the same", dir.display()));
         }
     }
     // Asked before, so that nothing can be missed between unmounting and asking.
@@ -62,10 +74,18 @@ fn end(args: &Umount, dir: &Path, live: &(Record, PathBuf)) -> Outcome<bool> {
         ));
         return Ok(false);
     }
-    wait(ending?).map(|()| true).map_err(|failure| {
-        let what = format!("{} is unmounted, but {}", dir.display(), failure.what());
-        Failure::new(what).advise("what it still holds gets into the store while its process lives; see `stoa status`")
-    })
+    wait(ending?, dir).map(|()| true)
+}
+
+/// Why a mount was not unmounted that can't make everything durable.
+fn stays(dir: &Path, failure: &Failure, shut_out: Option<ShutOut>) -> Failure {
+    let dir = dir.display();
+    match shut_out {
+        Some(shut_out) => Failure::new(format!("{dir} stays mounted: {}", shut_out.text()))
+            .advise(format!("`stoa umount --force {dir}` unmounts it, and gives up what it had not stored")),
+        None => Failure::new(format!("{dir} stays mounted: {}", failure.what()))
+            .advise("try again when the store is back; --force unmounts now, and its process goes on trying"),
+    }
 }
 
 /// Unmounts what nobody is known to serve.
@@ -80,24 +100,45 @@ fn patience(args: &Umount) -> Wait {
     if args.force { Wait::AtMost(FORCED_STEP_MAX) } else { Wait::WhileAlive }
 }
 
-fn make_durable((record, socket): &(Record, PathBuf), patience: Wait) -> Outcome<()> {
-    let meter = Meter::new("making everything durable");
-    let connection = Connection::open(record, socket, &Request::Sync, patience)?;
-    connection.result(|stage, done, total| meter.show(stage, done, total)).map(|_| ())
+fn make_durable(args: &Umount, (record, socket): &(Record, PathBuf)) -> Outcome<()> {
+    let hint = if args.force {
+        format!("it is unmounted all the same after {} s", FORCED_STEP_MAX.as_secs())
+    } else {
+        format!("^C stops waiting: {} stays mounted then, and nothing is lost", record.mountpoint)
+    };
+    let mut waiting = Waiting::new("making everything durable", hint);
+    let connection = Connection::open(record, socket, &Request::Sync, patience(args))?;
+    connection.result(|stage, done, total| waiting.show(stage, done, total)).map(|_| ())
 }
 
 /// A mount that is asked to tell when its volume is closed.
-struct Ending(Connection);
+struct Ending {
+    connection: Connection,
+    pid: u32,
+}
 
 impl Ending {
     fn open((record, socket): &(Record, PathBuf), patience: Wait) -> Outcome<Self> {
-        Connection::open(record, socket, &Request::ShutdownWait, patience).map(Self)
+        let connection = Connection::open(record, socket, &Request::ShutdownWait, patience)?;
+        Ok(Self { connection, pid: record.pid })
     }
 }
 
-fn wait(ending: Ending) -> Outcome<()> {
-    let meter = Meter::new("closing the volume");
-    ending.0.result(|stage, done, total| meter.show(stage, done, total)).map(|_| ())
+/// Waits until the volume is closed.
+fn wait(ending: Ending, dir: &Path) -> Outcome<()> {
+    let hint = format!("^C stops waiting: process {} goes on until all is in the store", ending.pid);
+    let mut waiting = Waiting::new("closing the volume", hint);
+    match ending.connection.answer(|stage, done, total| waiting.show(stage, done, total)) {
+        Ok(Ok(_)) => Ok(()),
+        // Its last words.
+        Ok(Err(why)) => Err(Failure::new(format!("{} is unmounted, but {why}", dir.display()))
+            .advise("its process has ended: what it had not stored by then is lost")),
+        Err(failure) => {
+            let what = format!("{} is unmounted, but {}", dir.display(), failure.what());
+            let advice = "what it still holds gets into the store while its process lives; see `stoa status`";
+            Err(Failure::new(what).advise(failure.advice().unwrap_or(advice)))
+        }
+    }
 }
 
 /// Has the kernel unmount `dir`.

@@ -76,12 +76,18 @@ impl Connection {
     }
 
     /// Waits for the result, passing progress to `heard` (stage, done, total).
-    pub(crate) fn result(mut self, mut heard: impl FnMut(&str, u64, u64)) -> Outcome<Value> {
+    pub(crate) fn result(self, heard: impl FnMut(&str, u64, u64)) -> Outcome<Value> {
+        let of = self.of.clone();
+        self.answer(heard)?.map_err(|why| Failure::new(format!("{of} says: {why}")))
+    }
+
+    /// The same, but tells what the mount said of its own failure apart from the failure of asking it.
+    pub(crate) fn answer(mut self, mut heard: impl FnMut(&str, u64, u64)) -> Outcome<Result<Value, String>> {
         loop {
             match self.next()? {
                 Reply::Progress { stage, done, total } => heard(&stage, done, total),
-                Reply::Done(value) => return Ok(value),
-                Reply::Failed(why) => return Err(Failure::new(format!("{} says: {why}", self.of))),
+                Reply::Done(value) => return Ok(Ok(value)),
+                Reply::Failed(why) => return Ok(Err(why)),
             }
         }
     }

@@ -79,8 +79,13 @@ impl Backing {
     /// What is not in the store yet.
     pub(super) fn pending(&self) -> String {
         let (dirty_bytes, operations) = self.unstored();
-        let operations = output::plural(operations, "operation");
-        format!("{} and {operations} not in the store yet", output::bytes(dirty_bytes))
+        format!("{} not in the store yet", output::unstored(dirty_bytes, operations))
+    }
+
+    /// What never gets into the store if closing has failed, if there is such.
+    pub(super) fn lost(&self) -> Option<String> {
+        let (dirty_bytes, operations) = self.unstored();
+        (dirty_bytes > 0 || operations > 0).then(|| output::unstored(dirty_bytes, operations))
     }
 
     /// Bytes and changes of names that are not in the store yet.

@@ -1,5 +1,6 @@
 //! A mount as it is to be: everything that was typed, checked and made independent of the terminal it was typed at.
 
+use super::dead;
 use super::log::Log;
 use super::objects::Objects;
 use crate::args::{self, Access};
@@ -55,7 +56,7 @@ impl Plan {
             make_mount_point(&args.dir)?;
         }
         let objects = Objects::new(args.objects, &place)?;
-        let dir = mount_point(&args.dir)?;
+        let dir = mount_point(&args.dir, args.fake)?;
         let log = Log::of_mount(&args.log, &dir, args.foreground)?;
         let cache_dir = args.cache_dir.as_deref().map(absolute).transpose()?;
         let mut access = args.access;
@@ -168,8 +169,8 @@ fn make_mount_point(dir: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// The mount point, absolute and fit to be mounted on.
-fn mount_point(dir: &Path) -> Outcome<PathBuf> {
+/// The mount point, absolute and fit to be mounted on. A dead mount on it is cleared first, unless all this is a `fake`.
+fn mount_point(dir: &Path, fake: bool) -> Outcome<PathBuf> {
     let shown = dir.display();
     let found = match mounts::resolve(dir) {
         Ok(found) => found,
@@ -181,10 +182,16 @@ fn mount_point(dir: &Path) -> Outcome<PathBuf> {
     if found.to_str().is_none() {
         return Err(Failure::new(format!("{shown}: the path of a mount point must be UTF-8")));
     }
-    if let Some(there) = mounts::at(&found)? {
-        let what = format!("{} is mounted on {} already", there.source, found.display());
-        return Err(Failure::new(what)
-            .advise(format!("`stoa status {0}` shows it, `stoa umount {0}` unmounts it", found.display())));
+    while let Some(there) = mounts::at(&found)? {
+        if !dead::is(&found) {
+            let what = format!("{} is mounted on {} already", there.source, found.display());
+            return Err(Failure::new(what)
+                .advise(format!("`stoa status {0}` shows it, `stoa umount {0}` unmounts it", found.display())));
+        }
+        if fake {
+            return Ok(found);
+        }
+        dead::clear(&found, &there.source)?;
     }
     if !found.is_dir() {
         return Err(Failure::new(format!("{shown} is not a directory")));

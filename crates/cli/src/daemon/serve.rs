@@ -156,7 +156,10 @@ async fn close(backing: &Backing, served: &Served, signals: &mut Signals) -> Out
         tokio::select! {
             closed = &mut closing => {
                 tracing::info!(in_order = closed.is_ok(), "closed");
-                return closed;
+                return closed.map_err(|failure| match backing.lost() {
+                    Some(lost) => failure.and(format_args!("lost: {lost}")),
+                    None => failure,
+                });
             }
             () = signals.next() => {
                 let pending = served.pending();

@@ -39,6 +39,16 @@ impl Meter {
         self.bar.set_message(stage.to_owned());
     }
 
+    /// Whether nobody sees it.
+    pub(super) fn is_hidden(&self) -> bool {
+        self.bar.is_hidden()
+    }
+
+    /// Prints a line that stays, above what is shown.
+    pub(super) fn note(&self, text: impl std::fmt::Display) {
+        self.bar.suspend(|| super::note(text));
+    }
+
     /// Shows that `done` of about `total` bytes of `stage` are done.
     pub(crate) fn show_bytes(&self, stage: &str, done: u64, total: u64) {
         self.bar.set_style(bytes_style());

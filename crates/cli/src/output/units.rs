@@ -27,6 +27,11 @@ fn tenths(bytes: u64, unit_bytes: u128) -> u128 {
     (u128::from(bytes) * 10 + unit_bytes / 2) / unit_bytes
 }
 
+/// What of a mount is not in its store: bytes that were written, and operations on names.
+pub(crate) fn unstored(dirty_bytes: u64, operations: u64) -> String {
+    format!("{} and {}", bytes(dirty_bytes), plural(operations, "operation"))
+}
+
 /// A number in at most five places, for narrow columns: `0`, `999`, `1.5K`, `12.3M`, `1023M`. Steps are of 1024 for bytes.
 pub(crate) fn short(number: u64, step: u64) -> String {
     let mut unit = 1_u128;

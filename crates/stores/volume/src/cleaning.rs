@@ -101,6 +101,7 @@ impl Volume {
     /// # Errors
     /// Anything that goes wrong ends the pass; nothing is deleted then that was not proven dead.
     pub async fn gc(&self, progress: &dyn Progress) -> Result<GcReport> {
+        self.confirm_owner().await?;
         self.sync_all().await.map_err(|error| Error::Io(error.to_string()))?;
         let mut report = self.collect(progress).await?;
         let _alone = self.collecting.lock().await;

@@ -25,6 +25,7 @@ impl Volume {
     /// When the store can't be read. What is wrong with the volume is in the report.
     pub async fn fsck(&self, options: FsckOptions, progress: &dyn Progress) -> Result<FsckReport> {
         let _nothing_is_deleted = self.collecting.lock().await;
+        self.confirm_owner().await?;
         self.sync_all().await.map_err(|error| Error::Io(error.to_string()))?;
         let mut report = FsckReport::default();
         let mut namespace = Namespace::default();

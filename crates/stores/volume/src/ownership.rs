@@ -79,7 +79,7 @@ impl Ownership {
             return Ok(());
         };
         let by = read(store, newest).await?.map_or_else(|| "another".into(), |file| describe(&file));
-        Err(Error::Fenced(format!("{by} took the volume over while it was opened here")))
+        Err(Error::Fenced(format!("{by} took the volume over")))
     }
 
     /// Says that this mount ended well.

@@ -182,7 +182,8 @@ impl Volume {
         while let Err(error) = self.sync_all().await {
             if let Some(reason) = self.fenced() {
                 self.stop_tasks();
-                return Err(Error::Fenced(reason));
+                // What changed nothing has nothing to lose.
+                return if self.read_only { Ok(()) } else { Err(Error::Fenced(reason)) };
             }
             self.check().map_err(|error| Error::Io(error.to_string()))?;
             tracing::warn!(%error, "not everything is in the store yet; trying again");
@@ -227,7 +228,8 @@ impl Volume {
 
     fn fenced(&self) -> Option<String> {
         match self.check() {
-            Err(error @ stoa_vfs::Error::Fenced) => Some(error.to_string()),
+            // Only the reason: whoever shows it says first that this mount was fenced.
+            Err(stoa_vfs::Error::Fenced) => Some(stoa_meta::Error::Fenced.to_string()),
             _ => None,
         }
     }
@@ -247,6 +249,19 @@ impl Volume {
             return Err(stoa_vfs::Error::ReadOnly);
         }
         self.check()
+    }
+
+    /// Makes sure that the volume is still this mount's, as one that changes nothing does not hear of it otherwise. What it knows of the
+    /// namespace may be old then.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`], and from then on nothing can be written.
+    pub(crate) async fn confirm_owner(&self) -> Result<()> {
+        let confirmed = self.ownership.confirm(self.store.as_ref()).await;
+        if let Err(Error::Fenced(_)) = confirmed {
+            self.log.fail(stoa_vfs::Error::Fenced);
+        }
+        confirmed
     }
 
     /// # Errors

@@ -110,10 +110,38 @@ async fn a_fenced_mount_refuses_to_write_and_to_say_that_it_did() {
     drop(first.make(stoa_vfs::Caller::ROOT, root, &name, &make).await);
     assert_eq!(first.fsync(root).await, Err(stoa_vfs::Error::Fenced));
     assert_eq!(first.make(stoa_vfs::Caller::ROOT, root, &name, &make).await, Err(stoa_vfs::Error::Fenced));
-    assert!(first.status().fenced.is_some(), "{:?}", first.status());
+    assert_eq!(first.status().fenced.as_deref(), Some("a newer mount owns the volume"));
     assert_eq!(second.lookup(root, &name).await, Err(stoa_vfs::Error::NotFound));
     second.make(stoa_vfs::Caller::ROOT, root, &name, &make).await.unwrap();
     second.fsync(root).await.unwrap();
     first.close().await.unwrap_err();
+    second.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_mount_that_was_shut_out_unawares_does_not_check_what_it_remembers() {
+    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+    stoa_volume::format(Arc::clone(&store), &FormatOptions::default()).await.unwrap();
+    let first = Volume::open(Arc::clone(&store), options(false, Duration::from_secs(60))).await.unwrap();
+    first.fsck(FsckOptions::default(), &Silent).await.unwrap();
+    let second = Volume::open(Arc::clone(&store), options(true, Duration::from_secs(60))).await.unwrap();
+    assert_eq!(first.status().fenced, None);
+    for refused in [first.fsck(FsckOptions::default(), &Silent).await.map(drop), first.gc(&Silent).await.map(drop)] {
+        assert!(matches!(refused, Err(stoa_volume::Error::Fenced(_))), "{refused:?}");
+    }
+    assert!(first.status().fenced.is_some());
+    second.gc(&Silent).await.unwrap();
+    second.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_reader_that_was_shut_out_has_nothing_to_lose() {
+    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+    stoa_volume::format(Arc::clone(&store), &FormatOptions::default()).await.unwrap();
+    let reading = OpenOptions { read_only: true, ..options(false, Duration::from_secs(60)) };
+    let reader = Volume::open(Arc::clone(&store), reading).await.unwrap();
+    let second = Volume::open(Arc::clone(&store), options(true, Duration::from_secs(60))).await.unwrap();
+    reader.fsck(FsckOptions::default(), &Silent).await.unwrap_err();
+    reader.close().await.unwrap();
     second.close().await.unwrap();
 }
