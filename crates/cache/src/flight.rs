@@ -45,7 +45,8 @@ impl Flights {
                 }
                 let (sender, receiver) = watch::channel(None);
                 vacant.insert(receiver.clone());
-                Ask::Lead(Lead { key, piece, index, sender, flights: Arc::clone(self) }, Wait(receiver))
+                let flights = Some(Arc::clone(self));
+                Ask::Lead(Lead { key, piece, index, sender, flights }, Wait(receiver))
             }
         }
     }
@@ -68,20 +69,30 @@ pub(crate) struct Lead {
     pub(crate) piece: Piece,
     pub(crate) index: usize,
     sender: watch::Sender<Answer>,
-    flights: Arc<Flights>,
+    /// Where it is to be found until it ends.
+    flights: Option<Arc<Flights>>,
 }
 
 impl Lead {
     /// Gives everyone who waits the answer. Put the piece in memory first.
-    pub(crate) fn answer(self, answer: Result<Bytes>) {
+    pub(crate) fn answer(mut self, answer: Result<Bytes>) {
+        // First: who is told of a failure, and asks again, must not be given the same answer.
+        self.end();
         // Nobody may be waiting: a prefetch, or the readers went away.
         drop(self.sender.send(Some(answer)));
+    }
+
+    /// Once: the next one with the same key is another's.
+    fn end(&mut self) {
+        if let Some(flights) = self.flights.take() {
+            flights.under_way.lock().remove(&self.key);
+        }
     }
 }
 
 impl Drop for Lead {
     fn drop(&mut self) {
-        self.flights.under_way.lock().remove(&self.key);
+        self.end();
     }
 }
 
@@ -96,5 +107,40 @@ impl Wait {
             Ok(answer) => answer.clone().unwrap_or(Err(Error::Interrupted)),
             Err(_) => Err(Error::Interrupted),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::pin::pin;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::task::{Context, Poll, Wake, Waker};
+
+    /// Notes whether the fetch is still to be found when its end is told.
+    struct Told {
+        flights: Arc<Flights>,
+        key: Key,
+        found: AtomicBool,
+    }
+
+    impl Wake for Told {
+        fn wake(self: Arc<Self>) {
+            self.found.store(self.flights.contains(&self.key), Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn who_is_told_of_a_failure_can_ask_again_at_once() {
+        let (flights, memory) = (Arc::new(Flights::default()), Memory::new(1 << 20).unwrap());
+        let (key, piece) = ((7, 0), Piece { offset: 0, len: 10, weight: 10 });
+        let Ask::Lead(lead, wait) = flights.ask(&memory, key, piece, 0) else { panic!("somebody else fetches it") };
+        let told = Arc::new(Told { flights: Arc::clone(&flights), key, found: AtomicBool::new(true) });
+        let waker = Waker::from(Arc::clone(&told));
+        let mut answer = pin!(wait.answer());
+        assert!(answer.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        lead.answer(Err(Error::Interrupted));
+        assert!(!told.found.load(Ordering::SeqCst), "it is still there");
+        assert!(matches!(answer.poll(&mut Context::from_waker(&waker)), Poll::Ready(Err(_))));
     }
 }

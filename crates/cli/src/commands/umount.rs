@@ -131,8 +131,7 @@ fn wait(ending: Ending, dir: &Path) -> Outcome<()> {
     match ending.connection.answer(|stage, done, total| waiting.show(stage, done, total)) {
         Ok(Ok(_)) => Ok(()),
         // Its last words.
-        Ok(Err(why)) => Err(Failure::new(format!("{} is unmounted, but {why}", dir.display()))
-            .advise("its process has ended: what it had not stored by then is lost")),
+        Ok(Err(why)) => Err(Failure::new(format!("{} is unmounted, but {why}", dir.display()))),
         Err(failure) => {
             let what = format!("{} is unmounted, but {}", dir.display(), failure.what());
             let advice = "what it still holds gets into the store while its process lives; see `stoa status`";

@@ -8,9 +8,9 @@ use std::path::Path;
 
 /// Whether the mount on `dir` is a dead one.
 pub(super) fn is(dir: &Path) -> bool {
-    // A mount with a process may hang, and whoever looks at it with it.
+    // A mount with a process may hang, and whoever looks at it with it. Not stat(2), which the kernel may answer from its cache.
     control::find(|record| Path::new(&record.mountpoint) == dir).is_none()
-        && dir.symlink_metadata().is_err_and(|error| error.raw_os_error() == Some(libc::ENOTCONN))
+        && rustix::fs::statfs(dir).is_err_and(|error| error == rustix::io::Errno::NOTCONN)
 }
 
 /// Unmounts the dead mount of `source` on `dir`, also under programs that still have files open there: no call of theirs can

@@ -55,6 +55,6 @@ fn what_was_asked_for_is_taken_and_nothing_known_is_survived() {
 fn little_memory_is_used_sparingly() {
     assert_eq!([64 << 20, 128 << 20, 512 << 20, 1 << 30, 4 << 30].map(background_max), [8, 8, 32, 64, 64]);
     assert_eq!([64 << 20, 1 << 30, 4 << 30].map(dirty_bytes_max), [32 << 20, 64 << 20, 128 << 20]);
-    assert_eq!([64 << 20, 1 << 30, 4 << 30].map(buffers_max), [16, 256, 1024]);
+    assert_eq!([64 << 20, 1 << 30, 4 << 30].map(buffers_max), [32, 384, 1152]);
     assert_eq!([64 << 20, 1 << 30, 4 << 30].map(|bytes| freed_memory_kept(bytes).as_millis()), [10, 128, 512]);
 }

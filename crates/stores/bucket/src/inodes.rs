@@ -31,7 +31,7 @@ pub(crate) struct Node {
     /// How it is shown while it is written and the store does not have that yet.
     written: Mutex<Option<Looks>>,
     stale: AtomicBool,
-    /// The tag of the content that was opened here to be read, and was still there.
+    /// The tag of the content that was stored here, or opened to be read and still there.
     seen: Mutex<Option<Arc<str>>>,
 }
 

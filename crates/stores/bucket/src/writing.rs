@@ -192,6 +192,8 @@ impl Bucket {
     /// What was written to a file is in the store.
     pub(crate) fn is_stored(&self, node: &Node, version: Version) {
         let key = Arc::clone(&version.key);
+        // The kernel may have all of it: it is opened without a request, as what was read.
+        node.sees(version.clone());
         self.inodes.became(node, Target::Object(version));
         node.stored();
         self.is_no_draft(node, &key);

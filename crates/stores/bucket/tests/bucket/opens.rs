@@ -111,10 +111,7 @@ async fn a_file_that_is_written_here_is_opened_without_a_request() {
     let attr = world.stat("file").await.unwrap();
     assert_eq!(world.cost(open(&world, &attr)).await, (Ok(()), FREE));
     writing.close().await.unwrap();
-    // What was stored can be replaced as all else.
-    world.put("file", "of somebody else").await;
-    assert_eq!(open(&world, &attr).await, Err(Error::Stale));
-    assert_eq!(world.cat("file").await.unwrap(), b"of somebody else");
+    assert_eq!(world.cost(open(&world, &attr)).await, (Ok(()), FREE), "the kernel may have what was stored here");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
