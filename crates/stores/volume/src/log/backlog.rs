@@ -9,8 +9,9 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-/// As much as goes out at once. What waits beside it makes no upload faster, and lies in memory that has to be got first.
-const ENOUGH_BYTES: u64 = UPLOADS_MAX as u64 * SEGMENT_BYTES;
+/// As much as goes out at once, and the same again, as what arrives is published in order and one upload may be late. What waits beside that
+/// makes no upload faster, and lies in memory that has to be got first.
+const ENOUGH_BYTES: u64 = 2 * UPLOADS_MAX as u64 * SEGMENT_BYTES;
 
 /// Beyond that, writers go on at this many bytes a second. A store that takes more does not feel it. One that takes less does not slow a
 /// program down that writes no more than there is memory for.
