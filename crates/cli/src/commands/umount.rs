@@ -150,7 +150,7 @@ fn detach(args: &Umount, dir: &Path) -> Outcome<()> {
         let failure = Failure::because("can't unmount", &error);
         match error {
             stoa_fuse::Error::Busy(_) => failure.advise(format!(
-                "everything so far is durable; `fuser -vm {0}` shows who uses it, `stoa umount --lazy {0}` detaches it now",
+                "what was closed or synced is durable; `fuser -vm {0}` shows who uses it, `stoa umount --lazy {0}` detaches it now",
                 dir.display()
             )),
             _ => failure,

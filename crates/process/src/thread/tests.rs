@@ -32,15 +32,27 @@ fn signal(child: &Child, signal: i32) {
     assert_eq!(unsafe { libc::kill(child.id().cast_signed(), signal) }, 0);
 }
 
+/// A process that ends with the test.
+struct Stopped(Child);
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
 /// A process that is stopped, so that what it is sent stays pending; `trap` is the shell's way to catch signals.
-fn stopped(trap: &str) -> Child {
-    let child = Command::new("sh").args(["-c", &format!("{trap}; kill -STOP $$; sleep 60")]).spawn().unwrap();
+fn stopped(trap: &str) -> Stopped {
+    let program = format!("{trap}; kill -STOP $$; sleep 60");
+    // A shell can't catch what was ignored when it began, as it is in the background of another.
+    let child = Command::new("env").args(["--default-signal", "sh", "-c", &program]).spawn().unwrap();
     let since = Instant::now();
     while !status(child.id()).unwrap().0.contains("(stopped)") {
         assert!(since.elapsed() < Duration::from_secs(10));
         std::thread::sleep(Duration::from_millis(2));
     }
-    child
+    Stopped(child)
 }
 
 #[test]
@@ -53,12 +65,10 @@ fn who_is_asked_to_end_is_told_from_who_is_only_woken() {
         ("trap : WINCH", libc::SIGWINCH, false),
         ("trap : USR1", libc::SIGUSR1, false),
     ] {
-        let mut child = stopped(trap);
-        assert_eq!(is_to_end(child.id()), Some(false), "{trap}");
-        signal(&child, sent);
-        assert_eq!(is_to_end(child.id()), Some(expected), "{trap}");
-        child.kill().unwrap();
-        child.wait().unwrap();
+        let stopped = stopped(trap);
+        assert_eq!(is_to_end(stopped.0.id()), Some(false), "{trap}");
+        signal(&stopped.0, sent);
+        assert_eq!(is_to_end(stopped.0.id()), Some(expected), "{trap}");
     }
     assert_eq!(is_to_end(1_000_000_000), None);
 }

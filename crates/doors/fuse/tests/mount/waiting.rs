@@ -122,7 +122,8 @@ fn gave_up_after(signals: &[i32]) -> bool {
     let file = m.path("absent");
     // The shell has a handler, so that each signal wakes it; a file that is not there is nothing to it.
     let program = r#"trap : CHLD WINCH USR1 INT; if [ -e "$0" ]; then exit 2; else exit 3; fi"#;
-    let mut child = Command::new("sh").args(["-c", program]).arg(&file).spawn().unwrap();
+    // It can't catch what was ignored when it began, as it is in the background of another shell.
+    let mut child = Command::new("env").args(["--default-signal", "sh", "-c", program]).arg(&file).spawn().unwrap();
     until_one_waits(&m);
     for &signal in signals {
         // SAFETY: the child was not waited for, so that the number is its own.
