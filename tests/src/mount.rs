@@ -12,6 +12,10 @@ use std::time::Duration;
 
 /// How long a mount, and an unmount, may take: even with a slow store and a machine under load.
 const MOUNT_LIMIT: Duration = Duration::from_secs(90);
+/// So often an unmount is tried again while the mount is in use,
+const BUSY_TRIES: u32 = 10;
+/// and so long after the time before.
+const BUSY_PAUSE: Duration = Duration::from_millis(100);
 
 /// A mounted volume. Dropping it detaches the directory and kills the process.
 #[derive(Debug)]
@@ -84,9 +88,19 @@ impl Mount {
     /// # Errors
     /// If either fails.
     pub fn unmount(self) -> Result<()> {
-        let mut umount = stoa(&Access::default())?;
-        command::run(umount.arg("umount").arg(&self.dir), MOUNT_LIMIT)?;
-        self.expect_end()
+        let mut tries = 0;
+        loop {
+            let mut umount = stoa(&Access::default())?;
+            let unmounted = command::run(umount.arg("umount").arg(&self.dir), MOUNT_LIMIT);
+            match unmounted {
+                // A program that another test of this process is starting has copies of all descriptors until it runs.
+                Err(error) if tries < BUSY_TRIES && format!("{error:#}").contains("in use") => {
+                    tries += 1;
+                    std::thread::sleep(BUSY_PAUSE);
+                }
+                unmounted => return unmounted.and_then(|_| self.expect_end()),
+            }
+        }
     }
 
     /// Unmounts with umount(2), as umount(8) and a shutdown do, and waits for the server to end well.

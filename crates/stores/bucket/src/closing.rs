@@ -65,8 +65,10 @@ impl Bucket {
         let mut draft = node.draft.lock().await;
         let Some(writing) = draft.as_mut().filter(|draft| draft.is_being_written()) else { return Ok(None) };
         let key = writing.key().to_owned();
-        let ended = writing.end(&self.sink()).await;
-        let beside = match ended.inspect_err(|error| tracing::error!(%error, key, "what was being written is lost"))? {
+        let ended = writing.end(&self.sink()).await.inspect_err(|error| {
+            tracing::error!(%error, key, "what was being written is not in the store under its name");
+        });
+        let beside = match ended? {
             Ended::Nothing => return Ok(None),
             Ended::Stored => None,
             Ended::Beside(beside) => Some(beside.to_string()),
