@@ -1,7 +1,7 @@
 //! The end of a mount: what was written gets into the store.
 
 use crate::bucket::Bucket;
-use crate::draft::Ended;
+use crate::draft::{Draft, Ended};
 use crate::inodes::Node;
 use std::fmt;
 use stoa_vfs::Result;
@@ -30,18 +30,24 @@ impl Bucket {
     /// # Errors
     /// The first reason why a file is not in the store; all others were tried.
     pub async fn settle(&self) -> Result<()> {
-        let mut first = Ok(());
-        for node in self.inodes.all() {
-            first = first.and(self.settle_file(&node).await);
-        }
-        first
+        self.publish_all(|draft| !draft.is_being_written()).await
     }
 
-    async fn settle_file(&self, node: &Node) -> Result<()> {
-        match node.draft.lock().await.as_mut() {
-            Some(draft) if !draft.is_being_written() => self.publish_or_lose(node, draft).await,
-            _ => Ok(()),
+    /// Puts all files into the store whose drafts are `wanted` there.
+    ///
+    /// # Errors
+    /// As [`Bucket::settle`].
+    pub(crate) async fn publish_all(&self, wanted: fn(&Draft) -> bool) -> Result<()> {
+        let mut first = Ok(());
+        for node in self.inodes.all() {
+            let published = match node.draft.lock().await.as_mut() {
+                Some(draft) if wanted(draft) => self.publish_or_lose(&node, draft).await,
+                _ => Ok(()),
+            };
+            // One that can't be stored keeps no other from it.
+            first = first.and(published);
         }
+        first
     }
 
     /// Puts into the store what is not there yet, when no request comes any more. What was in the middle of being written never takes the

@@ -30,13 +30,12 @@ impl Draft {
         if !self.dirty || self.discarded {
             return Ok(None);
         }
-        let size = self.size();
         let made = self.make(sink, &self.condition()).await;
         if matches!(made, Err(Error::Stale)) {
             self.rescue(sink).await;
         }
         let written = self.unless_failed(made).await?;
-        Ok(Some(self.is_stored(written, size)))
+        Ok(Some(self.is_stored(written)))
     }
 
     /// Has the server copy all of `content` into the store as this file, which has nothing in it so far. `None` if it is short, and sent
@@ -53,7 +52,8 @@ impl Draft {
         let if_match = content.etag.as_ref().map(ToString::to_string);
         let source = Source { key: content.key.to_string(), version: None, if_match };
         let written = super::copy(sink, &source, size, &self.key, &self.headers, &self.condition()).await?;
-        Ok(Some(self.is_stored(written, size)))
+        self.extents = Extents::kept(size);
+        Ok(Some(self.is_stored(written)))
     }
 
     /// What must hold for the object to be replaced.
@@ -65,14 +65,19 @@ impl Draft {
     }
 
     /// The store has all of it.
-    fn is_stored(&mut self, written: Written, size: u64) -> Version {
-        let etag: Arc<str> = written.etag.into();
-        let key = Arc::clone(&self.key);
-        self.replaces = Some(Replaced { key, etag: Arc::clone(&etag), version: kept(written.version), size });
-        (self.extents, self.parts) = (Extents::kept(size), None);
+    fn is_stored(&mut self, written: Written) -> Version {
+        let etag = self.begins_with(written);
         self.forget_written();
         (self.dirty, self.filled) = (false, false);
-        Version { key: Arc::clone(&self.key), etag: Some(etag), size, draft: 0 }
+        Version { key: Arc::clone(&self.key), etag: Some(etag), size: self.size(), draft: 0 }
+    }
+
+    /// What was made of it is what it replaces from now on, and keeps all of. Returns its tag.
+    pub(super) fn begins_with(&mut self, written: Written) -> Arc<str> {
+        let (key, etag, size): (_, Arc<str>, _) = (Arc::clone(&self.key), written.etag.into(), self.size());
+        self.replaces = Some(Replaced { key, etag: Arc::clone(&etag), version: kept(written.version), size });
+        (self.extents, self.parts) = (Extents::kept(size), None);
+        etag
     }
 
     /// Makes the object.

@@ -1,8 +1,8 @@
 //! Somebody else has written what a draft was to replace: theirs keeps the name, and what was written here is kept beside it.
 
-use super::{Draft, Replaced, Sink, kept};
+use super::{Draft, Sink};
 use crate::error::{told, told_of_read};
-use crate::extents::{Extents, Place};
+use crate::extents::Place;
 use crate::found::Version;
 use crate::source::{Raw, cached, pieces};
 use bytes::Bytes;
@@ -133,10 +133,7 @@ impl Draft {
             let made = self.make(sink, &condition).await;
             match made {
                 Ok(written) => {
-                    let size = self.size();
-                    let (key, etag) = (Arc::clone(&self.key), written.etag.into());
-                    self.replaces = Some(Replaced { key, etag, version: kept(written.version), size });
-                    (self.extents, self.parts) = (Extents::kept(size), None);
+                    self.begins_with(written);
                     return Ok(theirs);
                 }
                 Err(error) => {
