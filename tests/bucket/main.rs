@@ -15,6 +15,7 @@ mod setting;
 mod sse_c;
 mod tls;
 mod transfer;
+mod uploads;
 mod versions;
 mod writes;
 mod xattrs;

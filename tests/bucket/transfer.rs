@@ -200,6 +200,21 @@ fn what_is_no_file_is_told() -> Result<()> {
 }
 
 /// Every file below a directory with what is in it.
+/// Most likely it is mistyped: that nothing was copied is no success.
+#[test]
+fn an_import_from_where_nothing_is_fails() -> Result<()> {
+    beside_objects("nothing-there", |place, objects| {
+        objects.put("photos/a", b"one")?;
+        let dir = made(place, "imported")?;
+        let mistyped = Objects::of(place.store()?)?.below("objects/phots/");
+        let said = place.stoa_on("import", &[&mistyped.url()], &dir)?;
+        ensure!(said.status.code() == Some(1), "{}", said.quoted());
+        ensure!(said.stderr.contains("objects/phots/") && said.stderr.contains("spelled"), "{}", said.quoted());
+        ensure!(contents(&dir)?.is_empty(), "something was made");
+        expect(&import(place, &objects.below("objects/photos/"), &dir, &[])?, &[("files", 1)])
+    })
+}
+
 fn contents(dir: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
     let mut found = BTreeMap::new();
     for entry in std::fs::read_dir(dir)? {

@@ -134,12 +134,31 @@ impl Objects {
         }
     }
 
+    /// Begins an upload that nobody completes, as a program does that is killed.
+    ///
+    /// # Errors
+    /// If the server refuses it.
+    pub fn abandon_upload(&self, key: &str) -> Result<()> {
+        let key = format!("{}{key}", self.prefix);
+        self.runtime.block_on(self.s3.create_upload(&key, &Headers::default())).map(drop).map_err(Into::into)
+    }
+
     /// How many uploads were begun and neither completed nor aborted.
     ///
     /// # Errors
     /// If the server refuses to say it.
     pub fn uploads(&self) -> Result<usize> {
-        Ok(self.runtime.block_on(self.s3.list_uploads(&self.prefix, None))?.uploads.len())
+        self.uploads_of("")
+    }
+
+    /// How many of those are of keys that begin so; on `MinIO`, of this key.
+    ///
+    /// # Errors
+    /// If the server refuses to say it.
+    pub fn uploads_of(&self, key: &str) -> Result<usize> {
+        let prefix = format!("{}{key}", self.prefix);
+        let page = self.runtime.block_on(self.s3.list_uploads(&prefix, None))?;
+        Ok(page.uploads.iter().filter(|upload| key.is_empty() || upload.key == prefix).count())
     }
 
     /// What an object carries beside its bytes.

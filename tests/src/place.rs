@@ -242,7 +242,7 @@ impl Place {
         let access = self.store.as_ref().map(TestStore::access).unwrap_or_default();
         let takes_access = matches!(
             command,
-            "bench" | "export" | "format" | "fsck" | "gc" | "import" | "mount" | "undelete" | "versions"
+            "bench" | "export" | "format" | "fsck" | "gc" | "import" | "mount" | "undelete" | "uploads" | "versions"
         );
         let mut stoa = mount::stoa(&access)?;
         stoa.arg(command).args(args);

@@ -13,7 +13,7 @@ use crate::usage::{Counters, add, get};
 use crate::{Budget, Decode, DiskState, Object, Options, Piece, ReadAhead, Reservation, Result, Source, Usage};
 
 /// No file reads ahead further than this, in bytes, however large the cache is.
-const READ_AHEAD_BYTES_MAX: u64 = 32 << 20;
+const READ_AHEAD_BYTES_MAX: u64 = 64 << 20;
 
 /// Pieces of immutable objects: in memory, on disk, or fetched.
 pub struct Cache {

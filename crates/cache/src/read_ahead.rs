@@ -14,6 +14,9 @@ const REORDER_REQUESTS: u64 = 8;
 const BEHIND_BYTES: u64 = 1 << 20;
 /// So much has to be passed before it is given up.
 const BEHIND_BYTES_MIN: u64 = 4 << 20;
+/// More is asked for once so much of the window is free, however large it is: what a far store sends while the last
+/// request is on its way back is what the reader does not wait for.
+const REFILL_BYTES_MAX: u64 = 8 << 20;
 /// How many holes left by overtaking requests are remembered; one more, and the reads are not sequential.
 const HOLES_MAX: usize = 8;
 
@@ -144,10 +147,11 @@ impl Stream {
         self.holes.extend([hole.start..offset, end..hole.end].into_iter().filter(|rest| !rest.is_empty()));
     }
 
-    /// The next range to fetch, once half of what was fetched ahead has been read; the window doubles each time.
+    /// The next range to fetch, once half of the window is free or as much as one request brings; the window doubles each time.
     fn advance(&mut self, bytes_max: u64, file_size: u64) -> Option<Range<u64>> {
         let start = self.fetched.max(self.front);
-        if self.window == 0 || start - self.front > self.window / 2 {
+        let refill = (self.window / 2).min(REFILL_BYTES_MAX);
+        if self.window == 0 || start - self.front > self.window - refill {
             return None;
         }
         let end = self.front.saturating_add(self.window).min(file_size);

@@ -7,6 +7,7 @@ mod objects;
 mod past;
 mod reach;
 mod transfer;
+mod uploads;
 mod value;
 
 pub(crate) use access::Access;
@@ -15,6 +16,7 @@ pub(crate) use objects::{AttributesFrom, Objects};
 pub(crate) use past::{Undelete, Versions};
 pub(crate) use reach::Reach;
 pub(crate) use transfer::{Copying, Export, Import};
+pub(crate) use uploads::Uploads;
 pub(crate) use value::{LogTarget, duration, size};
 
 use crate::mount_options::MountWords;
@@ -75,6 +77,7 @@ pub(crate) enum Command {
     Export(Export),
     Versions(Versions),
     Undelete(Undelete),
+    Uploads(Uploads),
     Completions(Completions),
     Man(Man),
 }

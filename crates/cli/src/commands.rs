@@ -6,9 +6,9 @@ mod fsck;
 mod gc;
 mod generate;
 mod info;
+mod meant;
 mod mount;
 mod offline;
-mod past;
 mod profile;
 mod shut_out;
 mod stats;
@@ -17,6 +17,7 @@ mod target;
 mod transfer;
 mod umount;
 mod undelete;
+mod uploads;
 mod versions;
 mod warmup;
 
@@ -48,6 +49,7 @@ pub(crate) fn run(cli: Cli) -> Outcome<ExitCode> {
         Command::Export(args) => transfer::export(&args),
         Command::Versions(args) => versions::run(&args).map(done),
         Command::Undelete(args) => undelete::run(&args),
+        Command::Uploads(args) => uploads::run(&args),
         Command::Completions(args) => {
             generate::completions(&args);
             Ok(ExitCode::SUCCESS)

@@ -27,6 +27,17 @@ impl<'a> From<&'a Reach> for Said<'a> {
     }
 }
 
+/// Objects that answered.
+#[derive(Debug)]
+pub(crate) struct Reached {
+    /// Their bucket.
+    pub(crate) s3: S3Bucket,
+    /// What their keys begin with: nothing, or something that ends with a slash.
+    pub(crate) prefix: String,
+    /// Whether there is none.
+    pub(crate) is_empty: bool,
+}
+
 /// A place where a volume is or can be. Independent of the working directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -65,8 +76,8 @@ impl Place {
         }
     }
 
-    /// Connects to the objects in it by their exact keys; gives what comes before the keys, too.
-    pub(crate) async fn objects(&self, access: &Access, said: Said<'_>) -> Outcome<(S3Bucket, String)> {
+    /// Connects to the objects in it by their exact keys.
+    pub(crate) async fn objects(&self, access: &Access, said: Said<'_>) -> Outcome<Reached> {
         let name = self.name();
         let (bucket, prefix) = self.bucket().ok_or_else(|| Failure::usage(format!("{name} is not on S3")))?;
         let customer_key = said.sse_key_file.map(CustomerKey::read).transpose();
@@ -76,9 +87,9 @@ impl Place {
         let impatient = ConnectOptions { retry: RetryPolicy::bounded(PATIENCE), ..options.clone() };
         let failed = |error: &stoa_objects::Error| advised(&name, error);
         let first = S3Bucket::connect(bucket, &impatient).await.map_err(|error| failed(&error))?;
-        stoa_bucket::check(&first, &prefix).await.map_err(|error| failed(&error))?;
+        let is_empty = !stoa_bucket::check(&first, &prefix).await.map_err(|error| failed(&error))?;
         let s3 = S3Bucket::connect(bucket, &options).await.map_err(|error| failed(&error))?;
-        Ok((s3, prefix))
+        Ok(Reached { s3, prefix, is_empty })
     }
 
     /// Makes a local directory that is not there yet. Only its owner may enter: modes inside a volume mean nothing to someone

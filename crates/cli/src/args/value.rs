@@ -67,6 +67,15 @@ pub(crate) fn ttl(text: &str) -> Result<Duration, String> {
     Ok(time)
 }
 
+/// Reads how old something is, in seconds or as `12h` or `7d`: up to a hundred years.
+pub(crate) fn age(text: &str) -> Result<Duration, String> {
+    let time = time(text)?;
+    if time > Duration::from_secs(36_525 * 24 * 3600) {
+        return Err(format!("'{text}' is more than a hundred years"));
+    }
+    Ok(time)
+}
+
 fn time(text: &str) -> Result<Duration, String> {
     match text.parse::<u64>() {
         Ok(seconds) => Ok(Duration::from_secs(seconds)),

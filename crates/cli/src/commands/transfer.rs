@@ -4,12 +4,11 @@ use crate::args::{Copying, Export, Import};
 use crate::daemon::Signals;
 use crate::failure::{FAILED, Failure, Outcome};
 use crate::output::{self, Meter, bytes, count, plural};
-use crate::store::{Place, Said, advised};
+use crate::store::{Place, Reached, Said, advised};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stoa_objects::s3::S3Bucket;
 use stoa_transfer::{Options, Report, Tally};
 
 /// How often progress is shown.
@@ -19,8 +18,15 @@ const INTERRUPTED: u8 = 130;
 
 /// Copies objects into a directory.
 pub(crate) fn import(args: &Import) -> Outcome<ExitCode> {
-    copy("imported", &args.source, &args.copying, async |s3, prefix, options, tally| {
-        let import = stoa_transfer::Import::new(s3, prefix, &args.dir, options, tally);
+    copy("imported", &args.source, &args.copying, async |from, options, tally| {
+        // More likely mistyped than empty.
+        if from.is_empty && !from.prefix.is_empty() {
+            let what = format!("{}: the bucket has no object whose key begins with {:?}", args.source, from.prefix);
+            return Err(
+                Failure::new(what).advise("what comes after the bucket's name is a directory: check how it is spelled")
+            );
+        }
+        let import = stoa_transfer::Import::new(from.s3, &from.prefix, &args.dir, options, tally);
         let import = import.map_err(|error| unusable(&args.dir, &error))?;
         import.run().await.map_err(|error| advised(&args.source, &error))
     })
@@ -28,8 +34,8 @@ pub(crate) fn import(args: &Import) -> Outcome<ExitCode> {
 
 /// Copies a directory into a bucket.
 pub(crate) fn export(args: &Export) -> Outcome<ExitCode> {
-    copy("exported", &args.target, &args.copying, async |s3, prefix, options, tally| {
-        let export = stoa_transfer::Export::new(&args.dir, s3, prefix, options, tally);
+    copy("exported", &args.target, &args.copying, async |to, options, tally| {
+        let export = stoa_transfer::Export::new(&args.dir, to.s3, &to.prefix, options, tally);
         let export = export.map_err(|error| unusable(&args.dir, &error))?;
         export.run().await.map_err(|error| advised(&args.target, &error))
     })
@@ -47,7 +53,7 @@ fn copy(
     done: &'static str,
     url: &str,
     copying: &Copying,
-    work: impl AsyncFnOnce(S3Bucket, &str, Options, Arc<Tally>) -> Outcome<()>,
+    work: impl AsyncFnOnce(Reached, Options, Arc<Tally>) -> Outcome<()>,
 ) -> Outcome<ExitCode> {
     let place = Place::parse(url)?;
     if place.bucket().is_none() {
@@ -67,8 +73,8 @@ fn copy(
     let tally = Arc::new(Tally::default());
     super::runtime()?.block_on(async {
         let mut signals = Signals::listen()?;
-        let (s3, prefix) = place.objects(&copying.reach.access, said).await?;
-        watch(work(s3, &prefix, options, Arc::clone(&tally)), &mut signals, &tally).await
+        let objects = place.objects(&copying.reach.access, said).await?;
+        watch(work(objects, options, Arc::clone(&tally)), &mut signals, &tally).await
     })?;
     let report = tally.report();
     match copying.reach.report.json {

@@ -1,13 +1,13 @@
 //! `stoa undelete`.
 
-use super::past;
+use super::meant;
 use crate::args::Undelete;
 use crate::failure::{FAILED, Failure, Outcome};
 use crate::output::{self, Meter, bytes, count, plural};
 use crate::store::advised;
 use serde_json::json;
 use std::process::ExitCode;
-use stoa_bucket::past::{Restore, Restored};
+use stoa_bucket::past::{Restore, Restored, check_versions};
 use stoa_objects::s3::S3Bucket;
 use tokio::task::JoinSet;
 
@@ -30,7 +30,8 @@ pub(crate) fn run(args: &Undelete) -> Outcome<ExitCode> {
 }
 
 async fn restore(args: &Undelete, path: &str, done: &mut Done) -> Outcome<()> {
-    let meant = past::find(path, &args.reach).await?;
+    let meant = meant::find(path, &args.reach).await?;
+    check_versions(&meant.s3).await.map_err(|error| advised(path, &error))?;
     let meter = Meter::new("looking for versions");
     let mut running = JoinSet::new();
     for what in &meant.what {

@@ -1,12 +1,13 @@
 //! `stoa versions`.
 
-use super::past;
+use super::meant;
 use crate::args::{self, shown};
 use crate::failure::{Failure, Outcome};
 use crate::output;
 use crate::store::advised;
 use futures::TryStreamExt;
 use serde_json::{Value, json};
+use stoa_bucket::past::check_versions;
 use stoa_objects::s3::{Version, VersionKind};
 
 /// Shows the versions of objects.
@@ -15,7 +16,8 @@ pub(crate) fn run(args: &args::Versions) -> Outcome<()> {
 }
 
 async fn list(args: &args::Versions) -> Outcome<()> {
-    let meant = past::find(&args.path, &args.reach).await?;
+    let meant = meant::find(&args.path, &args.reach).await?;
+    check_versions(&meant.s3).await.map_err(|error| advised(&args.path, &error))?;
     let json = args.reach.report.json;
     // There may be any number of them: each is printed as it comes.
     let mut count = 0_u64;

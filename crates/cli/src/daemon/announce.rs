@@ -13,6 +13,8 @@ pub(crate) struct Announcement {
     pub(crate) record: Record,
     /// Whether the volume was made for it.
     pub(crate) created: bool,
+    /// Whether it shows objects, and there is none yet.
+    pub(crate) empty: bool,
     /// Whether other users see it.
     pub(crate) allow_other: bool,
 }
@@ -36,6 +38,9 @@ impl Announcement {
         }
         let mode = if record.read_only { ", read-only" } else { "" };
         lines.push(format!("mounted {} on {} (pid {}{mode})", record.store, record.mountpoint, record.pid));
+        if self.empty {
+            lines.push("  note: there is no object in it yet; if there should be, check how it is spelled".into());
+        }
         lines.push(format!("  look at it  {program} status {dir}"));
         lines.push(format!("  unmount it  {program} umount {dir}"));
         if let Some(log) = &record.log {

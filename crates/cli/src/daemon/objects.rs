@@ -4,7 +4,7 @@ use super::Plan;
 use crate::args;
 use crate::control;
 use crate::failure::{Failure, Outcome};
-use crate::store::{Place, Said};
+use crate::store::{Place, Reached, Said};
 use std::sync::Arc;
 use stoa_bucket::{Attributes, Bucket, Options};
 use stoa_objects::s3::{Encryption, Storage};
@@ -39,12 +39,12 @@ impl Objects {
         self.typed.at.is_some()
     }
 
-    /// Connects to the bucket and finds out whether it answers.
-    pub(super) async fn open(&self, plan: &Plan) -> Outcome<Arc<Bucket>> {
+    /// Connects to the bucket and finds out whether it answers, and whether there is nothing to show.
+    pub(super) async fn open(&self, plan: &Plan) -> Outcome<(Arc<Bucket>, bool)> {
         let Self { typed } = self;
         let said = Said { requester_pays: typed.requester_pays, sse_key_file: typed.sse_key_file.as_deref() };
-        let (s3, prefix) = plan.place.objects(&plan.access, said).await?;
-        if self.typed.at.is_some() {
+        let Reached { s3, prefix, is_empty } = plan.place.objects(&plan.access, said).await?;
+        if self.are_past() {
             let checked = stoa_bucket::past::check_versions(&s3).await;
             checked.map_err(|error| Failure::because(plan.place.name(), &error))?;
         }
@@ -60,7 +60,7 @@ impl Objects {
         let bucket = opened.map_err(|error| Failure::because(plan.place.name(), &error))?;
         let resumed = bucket.resume().await;
         resumed.map_err(|error| Failure::because("a rename that was interrupted can't go on", &error))?;
-        Ok(bucket)
+        Ok((bucket, is_empty && !self.are_past()))
     }
 
     fn options(&self, memory_bytes_max: u64) -> Options {

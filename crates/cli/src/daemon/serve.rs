@@ -45,7 +45,7 @@ async fn serve(plan: &Plan, readiness: &Readiness) -> Outcome<()> {
         Some(address) => Some(Exporter::bind(address).await?),
         None => None,
     };
-    let Opened { backing, created } = tokio::select! {
+    let Opened { backing, created, empty } = tokio::select! {
         opened = open(plan, readiness) => opened?,
         () = signals.next() => return Err(interrupted(plan)),
         () = readiness.abandoned() => return Err(interrupted(plan)),
@@ -71,7 +71,7 @@ async fn serve(plan: &Plan, readiness: &Readiness) -> Outcome<()> {
     // Until the volume is closed: an end that takes long is worth watching.
     let exporting = exporter.map(|exporter| exporter.serve(Arc::clone(&served)));
     tracing::info!(mountpoint = record.mountpoint, store = record.store, created, "mounted");
-    let announcement = Announcement { record, created, allow_other: plan.allow_other() };
+    let announcement = Announcement { record, created, empty, allow_other: plan.allow_other() };
     if readiness.ready(&announcement, plan.json) {
         until_unmounted(&mount, &mut signals).await;
     } else {
@@ -90,13 +90,16 @@ struct Opened {
     backing: Backing,
     /// Whether it is a volume that was made just now.
     created: bool,
+    /// Whether it is a place for objects without any.
+    empty: bool,
 }
 
 async fn open(plan: &Plan, readiness: &Readiness) -> Outcome<Opened> {
     let name = plan.place.name();
     readiness.stage(&format!("opening {name}"));
     if let Some(objects) = &plan.objects {
-        return Ok(Opened { backing: Backing::Objects(objects.open(plan).await?), created: false });
+        let (bucket, empty) = objects.open(plan).await?;
+        return Ok(Opened { backing: Backing::Objects(bucket), created: false, empty });
     }
     let store = plan.place.connect(&plan.access).await?;
     let mut created = false;
@@ -110,7 +113,7 @@ async fn open(plan: &Plan, readiness: &Readiness) -> Outcome<Opened> {
     }
     let opened = Volume::open(Arc::clone(&store.store), plan.open_options()?).await;
     let volume = opened.map_err(|error| volume_failure(&name, &error))?;
-    Ok(Opened { backing: Backing::Volume(volume, store), created })
+    Ok(Opened { backing: Backing::Volume(volume, store), created, empty: false })
 }
 
 async fn mount(plan: &Plan, vfs: Arc<dyn Vfs>) -> Outcome<Mount> {

@@ -91,17 +91,17 @@ pub struct Status {
     pub renames: Vec<Rename>,
 }
 
-/// Finds out whether a bucket answers, by listing one key below `prefix`.
+/// Finds out whether a bucket answers, by listing one key below `prefix`; and whether there is one, for all that is known.
 ///
 /// # Errors
 /// What a person has to put right. Not that listing is denied: whoever knows a key may still be allowed to read it.
-pub async fn check(s3: &S3Bucket, prefix: &str) -> stoa_objects::Result<()> {
+pub async fn check(s3: &S3Bucket, prefix: &str) -> stoa_objects::Result<bool> {
     match first_below(&View::new(s3.clone(), None), prefix).await {
         Err(error @ ObjectsError::Denied { .. }) => {
             tracing::warn!(%error, "listing is denied: names have to be known");
-            Ok(())
+            Ok(true)
         }
-        other => other.map(drop),
+        first => first.map(|first| first.is_some()),
     }
 }
 

@@ -41,6 +41,7 @@ mod spill;
 mod symlink;
 pub mod tree;
 mod view;
+mod what;
 mod writing;
 mod xattrs;
 
@@ -50,3 +51,4 @@ pub use error::{Error, Result};
 pub use moves::Rename;
 pub use options::{Attributes, Options};
 pub use stoa_cache::{DiskState, Usage as CacheUsage};
+pub use what::What;

@@ -7,46 +7,9 @@ mod restore;
 
 pub use restore::{Restore, Restored};
 
-use futures::{Stream, TryStreamExt, future, stream};
 use std::time::SystemTime;
 use stoa_objects::s3::{Listed, S3Bucket, Version, VersionKind};
 use stoa_objects::{Error, Result};
-
-/// Which objects are meant.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum What {
-    /// The one with this key.
-    Key(String),
-    /// All whose keys begin with this.
-    Below(String),
-}
-
-impl What {
-    /// All versions of them, in the order of keys, and of one key the newest first.
-    pub fn versions(&self, s3: &S3Bucket) -> impl Stream<Item = Result<Version>> + use<> {
-        let (Self::Key(prefix) | Self::Below(prefix)) = self;
-        let only = match self {
-            Self::Key(key) => Some(key.clone()),
-            Self::Below(_) => None,
-        };
-        // Those of the key itself come before those of longer ones.
-        versions(s3, prefix).try_take_while(move |version| {
-            let wanted = only.as_ref().is_none_or(|only| version.key == *only);
-            future::ready(Ok(wanted))
-        })
-    }
-}
-
-fn versions(s3: &S3Bucket, prefix: &str) -> impl Stream<Item = Result<Version>> + use<> {
-    let start = Some((s3.clone(), prefix.to_owned(), None));
-    let pages = stream::try_unfold(start, |state| async move {
-        let Some((s3, prefix, after)) = state else { return Ok::<_, Error>(None) };
-        let page = s3.list_versions(&prefix, None, after.as_ref(), None).await?;
-        let next = page.next.map(|after| (s3, prefix, Some(after)));
-        Ok(Some((stream::iter(page.versions.into_iter().map(Ok)), next)))
-    });
-    pages.try_flatten()
-}
 
 /// Fails if a bucket never kept versions: there is nothing to find in it then.
 ///

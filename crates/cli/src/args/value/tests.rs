@@ -41,6 +41,14 @@ fn times_are_seconds_or_have_a_unit() {
 }
 
 #[test]
+fn ages_may_be_long_and_nothing() {
+    assert_eq!(age("0"), Ok(Duration::ZERO));
+    assert_eq!(age("7d"), Ok(Duration::from_secs(7 * 24 * 3600)));
+    assert!(age("101y").is_err());
+    assert!(age("old").is_err());
+}
+
+#[test]
 fn a_log_target_is_a_level_a_filter_or_a_file() {
     assert_eq!("debug".parse(), Ok(LogTarget::Filter("debug".into())));
     assert_eq!("stoa_volume=trace,warn".parse(), Ok(LogTarget::Filter("stoa_volume=trace,warn".into())));

@@ -13,7 +13,7 @@ fn announcement() -> Announcement {
         log: Some("/var/log/stoa/mnt.log".into()),
         metrics: None,
     };
-    Announcement { record, created: true, allow_other: false }
+    Announcement { record, created: true, empty: false, allow_other: false }
 }
 
 #[test]
@@ -26,6 +26,14 @@ mounted s3://bucket/volume on /mnt/my files (pid 42, read-only)
   its log     /var/log/stoa/mnt.log
   only you can see what is in it; -o allow_other lets other users in";
     assert_eq!(announcement().text("stoa"), expected);
+}
+
+#[test]
+fn a_place_without_objects_is_told() {
+    let empty = Announcement { created: false, empty: true, ..announcement() };
+    let text = empty.text("stoa");
+    assert!(text.starts_with("mounted ") && text.contains("there is no object in it yet"), "{text}");
+    assert!(!announcement().text("stoa").contains("no object"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Getting back what was deleted or replaced.
 
-use super::What;
+use crate::What;
 use crate::parts::Parts;
 use futures::TryStreamExt;
 use std::sync::Arc;

@@ -3,15 +3,15 @@
 use crate::args::Reach;
 use crate::control::{self, Connection, Record, Request, Wait};
 use crate::failure::{Failure, Outcome};
-use crate::store::{Place, Said, advised, real};
+use crate::store::{Place, Reached, Said, real};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use stoa_bucket::past::{What, check_versions};
+use stoa_bucket::What;
 use stoa_bucket::tree::{Spelled, directory_at, object_at};
 use stoa_objects::s3::S3Bucket;
 use stoa_vfs::Name;
 
-/// Objects of a bucket that keeps versions.
+/// Objects of a bucket.
 #[derive(Debug)]
 pub(super) struct Meant {
     pub(super) s3: S3Bucket,
@@ -32,8 +32,7 @@ pub(super) async fn find(text: &str, reach: &Reach) -> Outcome<Meant> {
     access.endpoint = access.endpoint.or(endpoint);
     let place = Place::parse(&format!("s3://{bucket}"))?;
     let said = Said::from(reach);
-    let (s3, _) = place.objects(&access, said).await?;
-    check_versions(&s3).await.map_err(|error| advised(text, &error))?;
+    let Reached { s3, .. } = place.objects(&access, said).await?;
     Ok(Meant { s3, what })
 }
 
@@ -59,9 +58,7 @@ fn in_mount(text: &str) -> Outcome<(String, Vec<What>, Option<String>)> {
     let of = |field: &str| Some(status.pointer(&format!("/objects/{field}"))?.as_str()?.to_owned());
     let (Some(bucket), Some(prefix)) = (of("bucket"), of("prefix")) else {
         let what = format!("{} is a volume, whose files are no objects of their own", record.mountpoint);
-        return Err(
-            Failure::new(what).advise("versions are those of objects: of a mount with --objects, or s3://BUCKET/KEY")
-        );
+        return Err(Failure::new(what).advise("name a path in a mount with --objects, or s3://BUCKET/KEY"));
     };
     let no_key = || Failure::new(format!("{text}: no object has this name"));
     let names: Option<Vec<Name>> = path.strip_prefix(&record.mountpoint).ok().map(|rest| {
