@@ -225,6 +225,8 @@ pub trait Meta: std::fmt::Debug + Send + Sync + 'static {
     fn check(&self) -> Result<()>;
     /// Transactions done and not durable yet.
     fn uncommitted(&self) -> u64;
+    /// Whether a change would wait by now, because so much is not durable yet.
+    fn is_crowded(&self) -> bool;
     /// What the volume holds, with every transaction counted in.
     fn totals(&self) -> Totals;
     /// Shows every record of the state that is durable.

@@ -124,11 +124,10 @@ impl Inner {
     /// Lets an operation begin to change something: waits while too much is pending, refuses when the right to write is lost.
     pub(super) async fn admit(self: &Arc<Self>) -> Result<()> {
         self.check_writable()?;
-        let bytes = self.pending.bytes();
-        if bytes >= self.limits.wait_bytes {
+        if self.is_crowded() {
             return self.commit_patiently().await;
         }
-        if bytes >= self.limits.kick_bytes && self.committing.try_lock().is_ok() {
+        if self.pending.bytes() >= self.limits.kick_bytes && self.committing.try_lock().is_ok() {
             let engine = Arc::clone(self);
             tokio::spawn(async move {
                 if let Err(error) = engine.commit_patiently().await {
@@ -137,6 +136,10 @@ impl Inner {
             });
         }
         Ok(())
+    }
+
+    pub(super) fn is_crowded(&self) -> bool {
+        self.pending.bytes() >= self.limits.wait_bytes
     }
 
     pub(super) fn check_writable(&self) -> Result<()> {

@@ -131,6 +131,9 @@ impl Meta for Engine {
     fn uncommitted(&self) -> u64 {
         self.0.uncommitted()
     }
+    fn is_crowded(&self) -> bool {
+        self.0.is_crowded()
+    }
     fn totals(&self) -> Totals {
         let superblock = self.0.pending.superblock();
         Totals { data_bytes: superblock.data_bytes, inodes: superblock.inodes }

@@ -101,7 +101,10 @@ impl Inner {
             watched = self.watch_merge() => watched,
         };
         stop.cancel();
-        merging.await.map_err(translate).and(merged)
+        merging.await.map_err(translate)?;
+        // A last merge may have ended after the last look, and the tables it has replaced are about to be collected.
+        self.kv.refresh().await?;
+        merged
     }
 
     /// Returns when few tables are left, or when merging is to end for another reason.

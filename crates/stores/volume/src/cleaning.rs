@@ -4,6 +4,7 @@
 //! exists only if *everything* that could name the segment was looked at, without any error, in a state that is durable.
 
 use crate::layout::{DATA, segment_of, segment_path};
+use crate::log::Settled;
 use crate::segment::Directory;
 use crate::volume::Volume;
 use crate::{Error, GcReport, Progress, Result};
@@ -112,9 +113,10 @@ impl Volume {
 
     async fn collect(&self, progress: &dyn Progress) -> Result<GcReport> {
         let mut hopeless = self.collecting.lock().await;
+        let settled = self.log.settled();
         let segments = self.meta.segments().await?;
         let mut report = GcReport { segments: count(segments.len()), ..GcReport::default() };
-        let worth_it = |segment: &&SegmentUse| self.is_sparse(segment) && !hopeless.contains(&segment.segment.id);
+        let worth_it = |segment: &&SegmentUse| is_sparse(segment, settled) && !hopeless.contains(&segment.segment.id);
         let sparse: Vec<&SegmentUse> = segments.iter().filter(worth_it).collect();
         let mut in_vain = Vec::new();
         for (done, segment) in sparse.iter().enumerate() {
@@ -135,25 +137,28 @@ impl Volume {
             }
         }
         hopeless.extend(in_vain);
-        let segments = if sparse.is_empty() {
-            segments
-        } else {
+        if !sparse.is_empty() {
             self.log.drain().await.map_err(|error| Error::Io(error.to_string()))?;
             self.commit().await.map_err(|error| Error::Io(error.to_string()))?;
-            self.meta.segments().await?
-        };
-        let dead: Vec<Dead> = segments
-            .iter()
-            .filter(|segment| segment.live_bytes == 0 && self.log.is_settled(segment.segment.id))
-            .map(|segment| Dead { id: segment.segment.id, stored_bytes: segment.segment.stored_bytes })
-            .collect();
+        }
+        let dead = self.dead_segments().await?;
         self.delete_proven(&dead, &mut report, progress).await?;
         Ok(report)
     }
 
-    fn is_sparse(&self, segment: &SegmentUse) -> bool {
-        let live = segment.live_bytes;
-        live > 0 && live.saturating_mul(SPARSE) < segment.segment.data_bytes && self.log.is_settled(segment.segment.id)
+    /// The segments that are counted as dead, and that nothing can come to name again.
+    async fn dead_segments(&self) -> Result<Vec<Dead>> {
+        // In this order. A commit may come between a segment's record and its extents, and counts it as dead. One that begins when
+        // they are all there counts them; and of what is dead then there is nothing left to share.
+        let settled = self.log.settled();
+        let is_dead = |segment: &SegmentUse| segment.live_bytes == 0 && settled.holds(segment.segment.id);
+        if !self.meta.segments().await?.iter().any(is_dead) {
+            return Ok(Vec::new());
+        }
+        self.commit().await.map_err(|error| Error::Io(error.to_string()))?;
+        let segments = self.meta.segments().await?;
+        let dead = |segment: &SegmentUse| Dead { id: segment.segment.id, stored_bytes: segment.segment.stored_bytes };
+        Ok(segments.iter().filter(|segment| is_dead(segment)).map(dead).collect())
     }
 
     /// Sends what is alive in a segment into the log again; returns how many bytes.
@@ -284,6 +289,15 @@ impl Volume {
     }
 }
 
+/// Whether it is worth it to empty a segment.
+fn is_sparse(segment: &SegmentUse, settled: Settled) -> bool {
+    let live = segment.live_bytes;
+    live > 0 && live.saturating_mul(SPARSE) < segment.segment.data_bytes && settled.holds(segment.segment.id)
+}
+
 fn count(len: usize) -> u64 {
     u64::try_from(len).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -105,6 +105,19 @@ enum Parcel {
     Move { moved: crate::cleaning::Move, new: Vec<stoa_meta::Extent> },
 }
 
+/// Segments that are named as far as they ever will be, as it was at one moment: see [`Log::settled`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settled {
+    epoch: u32,
+    below: u64,
+}
+
+impl Settled {
+    pub(crate) fn holds(self, segment: SegmentId) -> bool {
+        segment.epoch() != self.epoch || segment.0 < self.below
+    }
+}
+
 /// What a [`Log`] works with.
 #[derive(Debug)]
 pub(crate) struct LogOptions {
@@ -231,9 +244,9 @@ impl Log {
         self.uploads_running.load(Ordering::Relaxed)
     }
 
-    /// Whether every frame of the segment that ever gets an extent has it by now.
-    pub(crate) fn is_settled(&self, segment: SegmentId) -> bool {
-        segment.epoch() != self.epoch || segment.0 < self.unpublished_from.load(Ordering::Acquire)
+    /// The segments of which every frame that ever gets an extent has it by now.
+    pub(crate) fn settled(&self) -> Settled {
+        Settled { epoch: self.epoch, below: self.unpublished_from.load(Ordering::Acquire) }
     }
 
     /// Whether this mount may still be writing the segment.

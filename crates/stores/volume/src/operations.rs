@@ -66,11 +66,13 @@ impl Volume {
         }
     }
 
-    /// Moves the access time on, at most once a day, or when the content is newer (mount(8), `relatime`).
+    /// Moves the access time on, at most once a day, or when the content is newer (mount(8), `relatime`). Not while changes wait for
+    /// the store: who reads what is at hand does not.
     async fn touch_atime(&self, attr: &Attr) {
         let now = Timestamp::now();
         let newer = attr.atime <= attr.mtime || attr.atime <= attr.ctime;
         if self.is_read_only()
+            || self.meta.is_crowded()
             || !(newer || now.secs.saturating_sub(attr.atime.secs) >= ATIME_OLD_SECS)
             || attr.atime == now
         {

@@ -17,8 +17,12 @@ use stoa_vfs::{Error, Ino, Result, Seek};
 /// How often a read starts again because the file changed under it.
 const TRIES: usize = 16;
 
-/// Extents looked at in one step while a hole or data is sought.
+/// Bytes looked at in the first step while a hole or data is sought, and twice as many in each that follows: what was written to a file
+/// lately may be very many pieces.
 const SEEK_STEP: u64 = 1 << 30;
+
+/// Extents looked at in one step: a hole is one, however long it is.
+const SEEK_EXTENTS: usize = 1024;
 
 static ZEROS: [u8; 256 << 10] = [0; 256 << 10];
 
@@ -152,7 +156,7 @@ impl Volume {
     /// The next data, or hole, at or after `offset`.
     pub(crate) async fn seek_file(&self, file: &Arc<File>, offset: u64, what: Seek) -> Result<u64> {
         let _steady = file.gate.read().await;
-        let mut next = offset;
+        let (mut next, mut step) = (offset, SEEK_STEP);
         loop {
             let spans = {
                 let state = file.lock();
@@ -162,7 +166,7 @@ impl Volume {
                 if next >= state.size {
                     return if what == Seek::Hole { Ok(state.size) } else { Err(Error::NoOffset) };
                 }
-                overlay(&state, next..next.saturating_add(SEEK_STEP).min(state.size))
+                overlay(&state, next..next.saturating_add(step).min(state.size))
             };
             for span in spans {
                 let found = match span.piece {
@@ -175,16 +179,23 @@ impl Volume {
                 }
                 next = span.range.end;
             }
+            step = step.saturating_mul(2);
         }
     }
 
     async fn seek_published(&self, ino: Ino, range: Range<u64>, what: Seek) -> Result<Option<u64>> {
-        let extents = self.meta.extents(ino, range.clone()).await?;
         let is_wanted = |extent: &&Extent| matches!(extent.content, Content::Hole) == (what == Seek::Hole);
-        let end = extents.last().map_or(range.start, Extent::end);
+        let mut next = range.start;
+        while next < range.end {
+            let extents = self.meta.extents_from(ino, next, SEEK_EXTENTS).await?;
+            if let Some(found) = extents.iter().find(is_wanted) {
+                return Ok(Some(found.offset.max(next)).filter(|found| *found < range.end));
+            }
+            let Some(last) = extents.last() else { break };
+            next = last.end();
+        }
         // A part that was published as cut meanwhile reads as a hole.
-        let beyond = (end < range.end && what == Seek::Hole).then_some(end);
-        Ok(extents.iter().find(is_wanted).map(|extent| extent.offset).or(beyond))
+        Ok((next < range.end && what == Seek::Hole).then_some(next))
     }
 }
 

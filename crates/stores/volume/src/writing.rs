@@ -204,6 +204,11 @@ impl Volume {
     ) -> Result<u64> {
         self.check_writable()?;
         let same = Arc::ptr_eq(from, to);
+        // Most of what is waiting gets into the store while others still read and write these files.
+        self.publish_file(from).await?;
+        if !same {
+            self.publish_file(to).await?;
+        }
         // In the order of their numbers, so that two copies the opposite way never wait for each other.
         let (first, second) = if from.ino <= to.ino { (from, to) } else { (to, from) };
         let _first_alone = first.gate.write().await;

@@ -139,7 +139,8 @@ async fn fsync_of_a_large_file_fails_while_metadata_is_refused() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn fsync_fails_while_more_is_pending_than_may_be() {
     let test = Refusing::open().await;
-    let (ino, handle) = test.write("file", noise(1, SMALL)).await;
+    let before = noise(1, SMALL);
+    let (ino, handle) = test.write("file", before.clone()).await;
     test.plan.each(Verb::Put, "meta/", Injection::Refuse);
     // Until changes wait for room; the commit under way keeps what it has taken.
     let value = noise(2, 60_000);
@@ -152,6 +153,9 @@ async fn fsync_fails_while_more_is_pending_than_may_be() {
         }
         assert!(number < 10_000, "there is no limit to what is pending");
     }
+    // Its access time is older than its content, and nobody waits for that to change.
+    let reading = tokio::time::timeout(SOON, read(&test.volume, ino, handle, SMALL)).await;
+    assert_eq!(reading.unwrap_or_else(|_| panic!("a read waits for the store")), before);
     let data = noise(3, SMALL);
     test.volume.write(ino, handle, 0, data.clone(), WriteFlags::default()).await.unwrap();
     test.expect_refusal(ino).await;
@@ -175,6 +179,27 @@ async fn what_nobody_syncs_gets_there_by_itself_after_a_refusal() {
     };
     tokio::time::timeout(SOON, committed).await.unwrap_or_else(|_| panic!("nothing is committed any more"));
     test.expect_found("file", &noise(1, SMALL)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn files_are_read_while_a_copy_of_them_waits_for_the_store() {
+    let test = Refusing::open().await;
+    let data = noise(1, LARGE);
+    test.plan.outage(true);
+    let ((from, from_handle), (to, to_handle)) =
+        (test.write("from", data.clone()).await, test.write("to", data.clone()).await);
+    let (volume, len) = (Arc::clone(&test.volume), LARGE as u64);
+    let copying = tokio::spawn(async move { volume.copy_range(from, 0, to, 0, len).await });
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(!copying.is_finished(), "copied, with nothing in the store");
+    for (ino, handle) in [(from, from_handle), (to, to_handle)] {
+        let reading = tokio::time::timeout(SOON, read(&test.volume, ino, handle, LARGE)).await;
+        assert_eq!(reading.unwrap_or_else(|_| panic!("a read waits for the store")), data);
+    }
+    test.plan.outage(false);
+    let copied = tokio::time::timeout(SOON, copying).await.unwrap_or_else(|_| panic!("the copy waits for ever"));
+    assert_eq!(copied.unwrap(), Ok(len));
+    test.volume.close().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

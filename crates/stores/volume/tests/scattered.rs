@@ -7,7 +7,7 @@ use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use std::sync::Arc;
 use std::time::Duration;
-use stoa_vfs::{Caller, Handle, Ino, Make, Name, Node, OpenFlags, Vfs, WriteFlags};
+use stoa_vfs::{Caller, Error, Handle, Ino, Make, Name, Node, OpenFlags, Seek, SetAttr, Vfs, WriteFlags};
 use stoa_volume::{FormatOptions, FsckOptions, OpenOptions, Owner, Silent, Volume};
 
 /// Bytes with holes between them. Each is an extent in a segment, so it is twice as many extents as this.
@@ -38,6 +38,33 @@ async fn scatter(volume: &Volume, (ino, handle): (Ino, Handle), bytes: u64, byte
 
 async fn content(volume: &Volume, (ino, handle): (Ino, Handle)) -> Vec<u8> {
     volume.read(ino, handle, 0, 1 << 20).await.unwrap().concat()
+}
+
+/// Looking at every GiB of this hole would take hours.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hole_of_any_length_is_one_step() {
+    let volume = open().await;
+    let (ino, handle) = make(&volume, "file").await;
+    let (end, far) = (i64::MAX as u64, i64::MAX as u64 - 4096);
+    let truncate = SetAttr { size: Some(end), ..SetAttr::default() };
+    for synced in [false, true] {
+        volume.setattr(ino, &truncate).await.unwrap();
+        if synced {
+            volume.fsync(ino).await.unwrap();
+        }
+        assert_eq!(volume.seek(ino, 1, Seek::Data).await, Err(Error::NoOffset), "synced: {synced}");
+        assert_eq!(volume.seek(ino, 1, Seek::Hole).await, Ok(1), "synced: {synced}");
+    }
+    for synced in [false, true] {
+        volume.write(ino, handle, far, Bytes::from_static(b"far"), WriteFlags::default()).await.unwrap();
+        if synced {
+            volume.fsync(ino).await.unwrap();
+        }
+        let found = volume.seek(ino, 1, Seek::Data).await.unwrap();
+        assert!(found <= far && far - found < 1 << 20, "synced: {synced}: {found}");
+        assert_eq!(volume.seek(ino, far + 3, Seek::Hole).await, Ok(far + 3), "synced: {synced}");
+    }
+    volume.close().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -3,13 +3,16 @@
 use super::{Request, Step};
 use crate::errno::Failure;
 use crate::session::{Answer, Outcome, Session, Taken};
-use stoa_vfs::{Attr, Entry, PERMISSIONS, SetAttr, SetTime, Timestamp};
+use stoa_vfs::{Attr, Entry, Error, PERMISSIONS, SetAttr, SetTime, Timestamp};
 use stoa_wire_fuse as wire;
 use stoa_wire_fuse::flags::setattr as valid;
 use stoa_wire_fuse::reply;
 
 #[cfg(test)]
 mod tests;
+
+/// Nanoseconds in a second.
+const NANOS: u32 = 1_000_000_000;
 
 /// What `stat` shows as the preferred size of IO.
 const BLOCK_BYTES: u32 = 4096;
@@ -31,7 +34,7 @@ pub(super) fn statx(r: &Request<'_>) -> Result<Step, Failure> {
 }
 
 pub(super) fn setattr(r: &Request<'_>, set: &wire::SetAttr) -> Result<Step, Failure> {
-    let (session, ino, set) = (r.session(), r.ino(), from_wire(set));
+    let (session, ino, set) = (r.session(), r.ino(), from_wire(set)?);
     if set.size.is_some() {
         r.changes(ino);
     }
@@ -73,20 +76,27 @@ fn to_wire(attr: &Attr) -> wire::Attr {
 
 /// What a SETATTR asks for. Whether a change of owner clears set-uid is for the kernel to say (`KILL_SUIDGID`): it knows whether
 /// the inode is a directory, which keeps its bits.
-fn from_wire(set: &wire::SetAttr) -> SetAttr {
+///
+/// # Errors
+/// [`Error::Invalid`] for a time that is none. No kernel asks for one.
+fn from_wire(set: &wire::SetAttr) -> Result<SetAttr, Error> {
     let has = |bit| set.valid & bit != 0;
-    let at = |time: wire::Time| Timestamp { secs: time.secs, nanos: time.nanos };
-    let time = |now, given, value| {
-        if has(now) { Some(SetTime::Now) } else { has(given).then(|| SetTime::At(at(value))) }
+    let at = |time: wire::Time| match time.nanos {
+        ..NANOS => Ok(Timestamp { secs: time.secs, nanos: time.nanos }),
+        _ => Err(Error::Invalid("a time has a billion nanoseconds or more")),
     };
-    SetAttr {
+    let given = |bit, value| has(bit).then(|| at(value)).transpose();
+    let time = |now, bit, value| {
+        if has(now) { Ok(Some(SetTime::Now)) } else { Ok(given(bit, value)?.map(SetTime::At)) }
+    };
+    Ok(SetAttr {
         mode: has(valid::MODE).then_some(set.mode & PERMISSIONS),
         uid: has(valid::UID).then_some(set.uid),
         gid: has(valid::GID).then_some(set.gid),
         size: has(valid::SIZE).then_some(set.size),
-        atime: time(valid::ATIME_NOW, valid::ATIME, set.atime),
-        mtime: time(valid::MTIME_NOW, valid::MTIME, set.mtime),
-        ctime: has(valid::CTIME).then(|| at(set.ctime)),
+        atime: time(valid::ATIME_NOW, valid::ATIME, set.atime)?,
+        mtime: time(valid::MTIME_NOW, valid::MTIME, set.mtime)?,
+        ctime: given(valid::CTIME, set.ctime)?,
         clear_privileges: has(valid::KILL_SUIDGID),
-    }
+    })
 }

@@ -1,21 +1,26 @@
 use super::{from_wire, to_wire};
-use stoa_vfs::{Attr, Ino, Kind, SetAttr, SetTime, Timestamp};
+use stoa_vfs::{Attr, Error, Ino, Kind, SetAttr, SetTime, Timestamp};
 use stoa_wire_fuse as wire;
 use stoa_wire_fuse::flags::setattr as valid;
 
 const TIME: wire::Time = wire::Time { secs: -5, nanos: 6 };
 
+fn asked(valid: u32, time: wire::Time) -> wire::SetAttr {
+    wire::SetAttr { valid, mode: 0o100_4755, uid: 1, gid: 2, size: 3, atime: time, mtime: time, ctime: time }
+}
+
 fn set(valid: u32) -> SetAttr {
-    from_wire(&wire::SetAttr {
-        valid,
-        mode: 0o100_4755,
-        uid: 1,
-        gid: 2,
-        size: 3,
-        atime: TIME,
-        mtime: TIME,
-        ctime: TIME,
-    })
+    from_wire(&asked(valid, TIME)).unwrap()
+}
+
+#[test]
+fn a_time_that_is_none_is_refused_if_it_is_to_be_set() {
+    let none = wire::Time { secs: 1, nanos: 1_000_000_000 };
+    for bit in [valid::ATIME, valid::MTIME, valid::CTIME] {
+        assert!(matches!(from_wire(&asked(bit, none)), Err(Error::Invalid(_))));
+        assert!(from_wire(&asked(bit, wire::Time { nanos: 999_999_999, ..none })).is_ok());
+    }
+    assert!(from_wire(&asked(valid::MODE | valid::ATIME | valid::ATIME_NOW, none)).is_ok());
 }
 
 #[test]
