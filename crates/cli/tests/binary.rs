@@ -201,7 +201,7 @@ fn a_volume_is_made_checked_and_not_made_twice() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     let made: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(made["store"].as_str().unwrap().ends_with("/store"), "{made}");
-    assert_eq!(made["volume"]["format_version"], 1);
+    assert_eq!(made["volume"]["format_version"], 2);
     fails(home.path(), &["format", "store"], 1, "it was not touched");
     let output = run(home.path(), &["fsck", "--data", "--json", "store"]);
     assert!(output.status.success(), "{}", text(&output.stderr));

@@ -43,6 +43,7 @@ use locks::Locks;
 use object_store::ObjectStore;
 use pending::{Pending, Transaction};
 use read::Cached;
+pub use sealed::Fences;
 use siphasher::sip::SipHasher13;
 use std::collections::HashSet;
 use std::hash::Hasher;
@@ -58,6 +59,8 @@ pub struct EngineOptions {
     pub memory_bytes_max: u64,
     /// The key of the hash of names: fixed for the life of a volume.
     pub hash_key: [u8; 16],
+    /// How fences are stored: fixed for the life of a volume. [`Engine::format`] seals them.
+    pub fences: Fences,
 }
 
 /// What the root directory starts as.
@@ -108,7 +111,7 @@ impl Engine {
     /// # Errors
     /// [`stoa_vfs::Error::Exists`] when there is a namespace, which stays as it is; [`Error::Engine`] when the store can't be written.
     pub async fn format(store: Arc<dyn ObjectStore>, root: RootOptions) -> Result<()> {
-        let kv = Kv::open(store, 0, &Limits::of(0)).await?;
+        let kv = Kv::open(store, 0, &Limits::of(0), Fences::Sealed).await?;
         // Whoever formats at the same time is shut out by the open, or had finished before it and is seen here.
         if kv.get(&RecordKey::Superblock.encode()).await?.is_some() {
             kv.close().await?;
@@ -130,7 +133,7 @@ impl Engine {
     /// [`Error::Corrupt`] if it is not readable.
     pub async fn open(store: Arc<dyn ObjectStore>, options: &EngineOptions) -> Result<Self> {
         let limits = Limits::of(options.memory_bytes_max);
-        let kv = Kv::open(store, options.memory_bytes_max / 2, &limits).await?;
+        let kv = Kv::open(store, options.memory_bytes_max / 2, &limits, options.fences).await?;
         let superblock = kv.get(&RecordKey::Superblock.encode()).await?;
         let superblock = superblock.ok_or_else(|| Error::Corrupt("the namespace has no superblock".into()))?;
         let superblock =

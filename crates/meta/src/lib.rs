@@ -11,7 +11,7 @@ pub mod record;
 
 #[cfg(any(test, feature = "testing"))]
 pub use engine::testing;
-pub use engine::{Engine, EngineOptions, RootOptions};
+pub use engine::{Engine, EngineOptions, Fences, RootOptions};
 pub use error::{Error, Result};
 pub use extent::{Codec, Content, Extent, FrameRef, Run, SegmentId};
 pub use meta::{ChangeAttr, FileUpdate, Fix, Linked, Meta, NewSegment, SegmentUse, Totals, Visit};

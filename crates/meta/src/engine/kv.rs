@@ -6,7 +6,7 @@
 use super::chunked::chunked;
 use super::limits::Limits;
 use super::refusals::Refusals;
-use super::sealed::{Damaged, sealed};
+use super::sealed::{Damaged, Fences, sealed};
 use crate::record::Key;
 use crate::{Error, Result};
 use bytes::Bytes;
@@ -41,7 +41,12 @@ pub(super) struct Kv {
 
 impl Kv {
     /// Opens the store, or makes it, and shuts out whoever had it open.
-    pub(super) async fn open(store: Arc<dyn ObjectStore>, cache_bytes: u64, limits: &Limits) -> Result<Self> {
+    pub(super) async fn open(
+        store: Arc<dyn ObjectStore>,
+        cache_bytes: u64,
+        limits: &Limits,
+        fences: Fences,
+    ) -> Result<Self> {
         let settings = Settings {
             flush_interval: None,
             manifest_poll_interval: NEVER,
@@ -59,14 +64,14 @@ impl Kv {
         let cache = MokaCache::new_with_opts(MokaCacheOptions { max_capacity, ..MokaCacheOptions::default() });
         let refusals = Arc::<Refusals>::default();
         let watched = refusals.watch(Arc::clone(&store));
-        let db = Db::builder(Path::from(FOLDER), sealed(chunked(watched, cache_bytes - max_capacity)))
+        let db = Db::builder(Path::from(FOLDER), sealed(chunked(watched, cache_bytes - max_capacity), fences))
             .with_settings(settings)
             .with_db_cache(Arc::new(cache), 0)
             .build()
             .await
             .map_err(translate)?;
         // Not watched: care that is refused keeps no commit waiting by itself, and may give up without ever being accepted.
-        let admin = AdminBuilder::new(Path::from(FOLDER), sealed(store)).build();
+        let admin = AdminBuilder::new(Path::from(FOLDER), sealed(store, fences)).build();
         Ok(Self { db, admin, refusals })
     }
 

@@ -1,15 +1,16 @@
 //! A checksum for those of SlateDB's objects that have none of their own: all but its tables and logs. A flipped bit in a manifest
-//! would take tables, and with them files, away without a word.
+//! would take tables, and with them files, away without a word. And so would a log that has lost all its bytes: SlateDB takes that for
+//! a fence, which shuts an older writer out by being in the place of its next log. So fences have a checksum, too.
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use crc_fast::{CrcAlgorithm, Digest};
-use futures::StreamExt;
 use futures::stream::BoxStream;
+use futures::{StreamExt, TryStreamExt};
 use object_store::path::Path;
 use object_store::{
     CopyOptions, GetOptions, GetResult, GetResultPayload, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
-    PutMultipartOptions, PutOptions, PutPayload, PutResult, RenameOptions, Result,
+    ObjectStoreExt, PutMultipartOptions, PutOptions, PutPayload, PutResult, RenameOptions, Result,
 };
 use slatedb_common::retry::NonRetryable;
 use std::fmt;
@@ -22,6 +23,18 @@ const CHECKED_BY_ITSELF: &str = "sst";
 /// Bytes of the checksum, which ends a sealed object: CRC-64/NVME, little-endian, over the object's path and content.
 const SEAL_BYTES: usize = 8;
 
+/// The folder of logs.
+const LOGS: &str = "wal";
+
+/// How a fence is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fences {
+    /// As an object of no bytes: a log that has lost its bytes can't be told from it.
+    Empty,
+    /// As the checksum of no bytes.
+    Sealed,
+}
+
 /// An object that is not what was written.
 #[derive(Debug, thiserror::Error)]
 #[error("{0} is damaged: its checksum is wrong")]
@@ -29,15 +42,29 @@ pub(super) struct Damaged(Path);
 
 /// A store whose small objects carry a checksum.
 #[derive(Debug)]
-struct Sealed(Arc<dyn ObjectStore>);
+struct Sealed {
+    inner: Arc<dyn ObjectStore>,
+    fences: Fences,
+}
 
 /// `store`, with a checksum on what needs one.
-pub(super) fn sealed(store: Arc<dyn ObjectStore>) -> Arc<dyn ObjectStore> {
-    Arc::new(Sealed(store))
+pub(super) fn sealed(store: Arc<dyn ObjectStore>, fences: Fences) -> Arc<dyn ObjectStore> {
+    Arc::new(Sealed { inner: store, fences })
 }
 
 fn is_sealed(location: &Path) -> bool {
     location.extension() != Some(CHECKED_BY_ITSELF)
+}
+
+fn is_log(location: &Path) -> bool {
+    !is_sealed(location) && location.parts().rev().nth(1).is_some_and(|folder| folder.as_ref() == LOGS)
+}
+
+impl Sealed {
+    /// Whether an object so short is a fence, or a log that was longer: no log is as short as a checksum.
+    fn is_fence(&self, location: &Path, stored_bytes: u64) -> bool {
+        self.fences == Fences::Sealed && is_log(location) && stored_bytes <= SEAL_BYTES as u64
+    }
 }
 
 fn checksum<'a>(location: &Path, content: impl IntoIterator<Item = &'a [u8]>) -> [u8; SEAL_BYTES] {
@@ -76,56 +103,70 @@ async fn without_seal(location: &Path, found: GetResult, head: bool) -> Result<G
 
 impl fmt::Display for Sealed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.inner.fmt(f)
     }
 }
 
 #[async_trait]
 impl ObjectStore for Sealed {
     async fn put_opts(&self, location: &Path, payload: PutPayload, opts: PutOptions) -> Result<PutResult> {
-        let payload = if is_sealed(location) { seal(location, &payload) } else { payload };
-        self.0.put_opts(location, payload, opts).await
+        let sealed = is_sealed(location) || self.is_fence(location, payload.content_length() as u64);
+        let payload = if sealed { seal(location, &payload) } else { payload };
+        self.inner.put_opts(location, payload, opts).await
     }
 
     async fn put_multipart_opts(&self, location: &Path, opts: PutMultipartOptions) -> Result<Box<dyn MultipartUpload>> {
         if is_sealed(location) {
             return Err(in_one_piece("an upload in parts", location));
         }
-        self.0.put_multipart_opts(location, opts).await
+        self.inner.put_multipart_opts(location, opts).await
     }
 
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
         if !is_sealed(location) {
-            return self.0.get_opts(location, options).await;
+            let found = self.inner.get_opts(location, options).await?;
+            if !self.is_fence(location, found.meta.size) {
+                return Ok(found);
+            }
+            // Whole, whatever was asked for: it is looked at whether it is one.
+            return without_seal(location, self.inner.get(location).await?, false).await;
         }
         if options.range.is_some() {
             return Err(in_one_piece("a read of a range", location));
         }
         let head = options.head;
-        without_seal(location, self.0.get_opts(location, options).await?, head).await
+        without_seal(location, self.inner.get_opts(location, options).await?, head).await
     }
 
     async fn get_ranges(&self, location: &Path, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         if is_sealed(location) {
             return Err(in_one_piece("a read of ranges", location));
         }
-        self.0.get_ranges(location, ranges).await
+        self.inner.get_ranges(location, ranges).await
     }
 
     fn delete_stream(&self, locations: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
-        self.0.delete_stream(locations)
+        self.inner.delete_stream(locations)
     }
 
     fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
-        self.0.list(prefix)
+        let fences = self.fences;
+        // Fences are collected by their size, and other logs by theirs.
+        let shown = move |found: ObjectMeta| match fences {
+            Fences::Sealed if is_log(&found.location) && found.size == SEAL_BYTES as u64 => {
+                ObjectMeta { size: 0, ..found }
+            }
+            _ => found,
+        };
+        self.inner.list(prefix).map_ok(shown).boxed()
     }
 
     fn list_with_offset(&self, prefix: Option<&Path>, offset: &Path) -> BoxStream<'static, Result<ObjectMeta>> {
-        self.0.list_with_offset(prefix, offset)
+        self.inner.list_with_offset(prefix, offset)
     }
 
     async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
-        self.0.list_with_delimiter(prefix).await
+        self.inner.list_with_delimiter(prefix).await
     }
 
     async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
@@ -133,14 +174,14 @@ impl ObjectStore for Sealed {
         if is_sealed(from) || is_sealed(to) {
             return Err(in_one_piece("a copy", to));
         }
-        self.0.copy_opts(from, to, options).await
+        self.inner.copy_opts(from, to, options).await
     }
 
     async fn rename_opts(&self, from: &Path, to: &Path, options: RenameOptions) -> Result<()> {
         if is_sealed(from) || is_sealed(to) {
             return Err(in_one_piece("a rename", to));
         }
-        self.0.rename_opts(from, to, options).await
+        self.inner.rename_opts(from, to, options).await
     }
 }
 

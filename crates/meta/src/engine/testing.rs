@@ -4,6 +4,7 @@
 
 use super::kv::Kv;
 use super::limits::Limits;
+use super::sealed::Fences;
 use crate::Result;
 use crate::record::{Key, RecordKey};
 use bytes::Bytes;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 /// # Errors
 /// When the store can't be read.
 pub async fn records(store: Arc<dyn ObjectStore>) -> Result<BTreeMap<Key, Bytes>> {
-    let kv = Kv::open(store, 0, &Limits::of(0)).await?;
+    let kv = Kv::open(store, 0, &Limits::of(0), Fences::Sealed).await?;
     let all = Bytes::from_static(&[0])..Bytes::from_static(&[u8::MAX]);
     let records = kv.scan(all, usize::MAX).await?;
     kv.close().await?;
@@ -31,7 +32,7 @@ pub async fn plant(store: Arc<dyn ObjectStore>, changes: Vec<(RecordKey, Option<
     if changes.is_empty() {
         return Ok(());
     }
-    let kv = Kv::open(store, 0, &Limits::of(0)).await?;
+    let kv = Kv::open(store, 0, &Limits::of(0), Fences::Sealed).await?;
     kv.write(changes.into_iter().map(|(key, value)| (key.encode(), value))).await?;
     kv.flush().await?;
     kv.close().await

@@ -1,16 +1,23 @@
 use super::*;
 use crate::Meta;
 use bytes::Bytes;
+use futures::StreamExt;
+use object_store::ObjectStoreExt;
 use object_store::memory::InMemory;
+use object_store::path::Path;
 use object_store::throttle::{ThrottleConfig, ThrottledStore};
 use std::time::Duration;
 use stoa_vfs::{Caller, Cookie, Make, Node};
 
 pub(super) const ROOT: RootOptions = RootOptions { mode: 0o755, uid: 0, gid: 0 };
 
-pub(super) async fn open(store: &Arc<dyn ObjectStore>) -> Engine {
+fn options() -> EngineOptions {
     let hash_key = std::array::from_fn(|index| u8::try_from(index).unwrap());
-    Engine::open(Arc::clone(store), &EngineOptions { memory_bytes_max: 64 << 20, hash_key }).await.unwrap()
+    EngineOptions { memory_bytes_max: 64 << 20, hash_key, fences: Fences::Sealed }
+}
+
+pub(super) async fn open(store: &Arc<dyn ObjectStore>) -> Engine {
+    Engine::open(Arc::clone(store), &options()).await.unwrap()
 }
 
 /// An engine on a new namespace in memory.
@@ -28,6 +35,31 @@ pub(super) fn name(text: &str) -> Name {
 pub(super) async fn file(engine: &Engine, text: &str) -> Ino {
     let make = Make { node: Node::Regular, mode: 0o644, umask: 0 };
     engine.make(Caller::ROOT, Ino::ROOT, &name(text), &make).await.unwrap().ino
+}
+
+/// The names of the logs, from the oldest on.
+async fn logs(store: &Arc<dyn ObjectStore>) -> Vec<Path> {
+    let mut logs: Vec<Path> =
+        store.list(Some(&Path::from("meta/wal"))).map(|found| found.unwrap().location).collect().await;
+    logs.sort();
+    logs
+}
+
+/// What was in it would be gone, and what came after it would be there.
+#[tokio::test]
+async fn a_log_that_has_lost_its_bytes_is_not_passed_over() {
+    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+    Engine::format(Arc::clone(&store), ROOT).await.unwrap();
+    let first = open(&store).await;
+    file(&first, "a").await;
+    first.commit().await.unwrap();
+    let emptied = logs(&store).await.pop().unwrap();
+    file(&first, "b").await;
+    first.commit().await.unwrap();
+    assert!(logs(&store).await.last().unwrap() > &emptied, "both are in one log");
+    store.put(&emptied, "".into()).await.unwrap();
+    let opened = Engine::open(Arc::clone(&store), &options()).await;
+    assert!(matches!(&opened, Err(Error::Corrupt(why)) if why.contains(emptied.as_ref())), "{opened:?}");
 }
 
 #[tokio::test]

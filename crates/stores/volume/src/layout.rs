@@ -6,11 +6,11 @@ use crate::{Error, FormatOptions, Result, VolumeInfo};
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions};
 use serde::{Deserialize, Serialize};
-use stoa_meta::SegmentId;
+use stoa_meta::{Fences, SegmentId};
 use uuid::Uuid;
 
 /// The version of the format that this program writes, and the newest it reads.
-pub(crate) const FORMAT_VERSION: u32 = 1;
+pub(crate) const FORMAT_VERSION: u32 = 2;
 
 /// The object that says what the volume is. Its being there makes a volume: it is written last.
 const VOLUME_FILE: &str = "volume.json";
@@ -52,6 +52,11 @@ impl VolumeFile {
             created: crate::clock::rfc3339_now(),
             compression_level: options.compression_level,
         }
+    }
+
+    /// How the namespace's fences are stored.
+    pub(crate) fn fences(&self) -> Fences {
+        if self.format_version < 2 { Fences::Empty } else { Fences::Sealed }
     }
 
     pub(crate) fn info(&self) -> VolumeInfo {

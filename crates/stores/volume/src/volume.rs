@@ -124,8 +124,11 @@ impl Volume {
             volume: about.uuid.to_string(),
         });
         let cache = Cache::open(Arc::clone(&store), cache).map_err(|error| Error::Io(error.to_string()))?;
-        let engine =
-            EngineOptions { memory_bytes_max: memory_bytes_max / META_SHARE, hash_key: about.uuid.into_bytes() };
+        let engine = EngineOptions {
+            memory_bytes_max: memory_bytes_max / META_SHARE,
+            hash_key: about.uuid.into_bytes(),
+            fences: about.fences(),
+        };
         let meta = open_meta(&store, &engine, &ownership).await?;
         let files = Arc::new(Files::default());
         let (log, tasks) = Log::start(LogOptions {

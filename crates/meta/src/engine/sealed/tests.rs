@@ -5,7 +5,7 @@ use object_store::memory::InMemory;
 #[tokio::test]
 async fn what_was_written_is_read_and_nothing_else() {
     let inner = Arc::new(InMemory::new());
-    let store = sealed(inner.clone());
+    let store = sealed(inner.clone(), Fences::Sealed);
     let path = Path::from("meta/manifest/1.manifest");
     for content in ["", "tables"] {
         store.put(&path, content.into()).await.unwrap();
@@ -40,7 +40,7 @@ async fn is_damaged(store: &Arc<dyn ObjectStore>, path: &Path) {
 #[tokio::test]
 async fn tables_are_left_alone() {
     let inner = Arc::new(InMemory::new());
-    let store = sealed(inner.clone());
+    let store = sealed(inner.clone(), Fences::Sealed);
     let path = Path::from("meta/compacted/1.sst");
     store.put(&path, "blocks".into()).await.unwrap();
     assert_eq!(inner.get(&path).await.unwrap().bytes().await.unwrap(), "blocks");
@@ -49,10 +49,43 @@ async fn tables_are_left_alone() {
 
 #[tokio::test]
 async fn a_part_of_a_sealed_object_is_refused() {
-    let store = sealed(Arc::new(InMemory::new()));
+    let store = sealed(Arc::new(InMemory::new()), Fences::Sealed);
     let path = Path::from("meta/manifest/1.manifest");
     store.put(&path, "tables".into()).await.unwrap();
     for error in [store.get_range(&path, 0..2).await.unwrap_err(), store.put_multipart(&path).await.unwrap_err()] {
         assert!(matches!(error, object_store::Error::NotSupported { .. }), "{error}");
     }
+}
+
+#[tokio::test]
+async fn a_fence_is_no_log_that_has_lost_its_bytes() {
+    let inner = Arc::new(InMemory::new());
+    let store = sealed(inner.clone(), Fences::Sealed);
+    let (fence, log) = (Path::from("meta/wal/1.sst"), Path::from("meta/wal/2.sst"));
+    store.put(&fence, "".into()).await.unwrap();
+    store.put(&log, "blocks of a log".into()).await.unwrap();
+    assert_eq!(store.head(&fence).await.unwrap().size, 0);
+    assert_eq!(store.get(&fence).await.unwrap().bytes().await.unwrap(), "");
+    assert_eq!(store.get(&log).await.unwrap().bytes().await.unwrap(), "blocks of a log");
+    let sizes: Vec<u64> = store.list(None).map(|found| found.unwrap().size).collect().await;
+    assert_eq!(sizes, [0, 15]);
+    for left in ["", "blocks o"] {
+        inner.put(&log, left.into()).await.unwrap();
+        is_damaged(&store, &log).await;
+        assert!(store.head(&log).await.is_err(), "{left:?} has a size");
+    }
+    // A fence in the place of a log.
+    let stored = inner.get(&fence).await.unwrap().bytes().await.unwrap();
+    inner.put(&log, stored.into()).await.unwrap();
+    is_damaged(&store, &log).await;
+}
+
+#[tokio::test]
+async fn older_volumes_have_empty_fences() {
+    let inner = Arc::new(InMemory::new());
+    let store = sealed(inner.clone(), Fences::Empty);
+    let fence = Path::from("meta/wal/1.sst");
+    store.put(&fence, "".into()).await.unwrap();
+    assert_eq!(inner.head(&fence).await.unwrap().size, 0);
+    assert_eq!(store.head(&fence).await.unwrap().size, 0);
 }
