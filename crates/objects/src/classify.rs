@@ -89,12 +89,44 @@ pub(crate) fn classify(error: &Error) -> Class {
     }
 }
 
+/// What was said of a request that failed, fit to show. What it meant is kept, as the text does not say it any more.
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
+struct Said {
+    text: String,
+    class: Class,
+}
+
+/// `error` without the document that came with it, if one did: servers repeat in it how a request was signed, and the temporary
+/// credentials that were a part of that.
+pub(crate) fn shown(error: Error) -> Error {
+    let text = redact::chain(&error);
+    if redact::element(&text, "Code").is_none() {
+        return error;
+    }
+    let said = Box::new(Said { text: redact::short(&text), class: classify(&error) });
+    match error {
+        Error::NotFound { path, .. } => Error::NotFound { path, source: said },
+        Error::AlreadyExists { path, .. } => Error::AlreadyExists { path, source: said },
+        Error::Precondition { path, .. } => Error::Precondition { path, source: said },
+        Error::NotModified { path, .. } => Error::NotModified { path, source: said },
+        Error::PermissionDenied { path, .. } => Error::PermissionDenied { path, source: said },
+        Error::Unauthenticated { path, .. } => Error::Unauthenticated { path, source: said },
+        Error::NotSupported { .. } => Error::NotSupported { source: said },
+        Error::Generic { store, .. } => Error::Generic { store, source: said },
+        other => other,
+    }
+}
+
 /// By the types found among the sources: errors of the operating system, of the HTTP client, and our own.
 fn by_type(error: &Error) -> Option<Class> {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(inner) = cause {
         if inner.is::<Killed>() {
             return Some(Class::Killed);
+        }
+        if let Some(said) = inner.downcast_ref::<Said>() {
+            return Some(said.class);
         }
         if let Some(http) = inner.downcast_ref::<HttpError>() {
             return Some(of_http(http));

@@ -2,12 +2,24 @@
 
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
+
+/// Who is told in the log of a store that is away does not want to hear of every hiccup,
+const WARN_AFTER: Duration = Duration::from_secs(5);
+/// nor of an outage as often as it is tried.
+const WARN_EVERY: Duration = Duration::from_secs(60);
 
 /// A shared record of failures and retries of one store. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct Health {
-    inner: Arc<Mutex<HealthReport>>,
+    inner: Arc<Mutex<Inner>>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    report: HealthReport,
+    /// When the log was told last that something is wrong which is not over.
+    warned: Option<Instant>,
 }
 
 /// What [`Health`] knows at one moment.
@@ -38,27 +50,36 @@ impl Health {
     /// What is known now.
     #[must_use]
     pub fn report(&self) -> HealthReport {
-        self.inner.lock().clone()
+        self.inner.lock().report.clone()
     }
 
-    pub(crate) fn failed(&self, message: String) {
-        let mut report = self.inner.lock();
+    /// Takes note of an attempt that failed, of an operation that has been tried for so long.
+    pub(crate) fn failed(&self, message: String, tried: Duration) {
+        let mut inner = self.inner.lock();
+        if tried >= WARN_AFTER && inner.warned.is_none_or(|warned| warned.elapsed() >= WARN_EVERY) {
+            inner.warned = Some(Instant::now());
+            tracing::warn!(%message, seconds = tried.as_secs(), "the store does not do what it is asked; it is asked again");
+        }
+        let report = &mut inner.report;
         report.failures += 1;
         report.failures_in_row += 1;
         report.last_failure = Some(Failure { at: SystemTime::now(), message });
     }
 
     pub(crate) fn succeeded(&self) {
-        let mut report = self.inner.lock();
-        if report.failures_in_row > 0 {
-            report.failures_in_row = 0;
-            report.recovered = Some(SystemTime::now());
+        let mut inner = self.inner.lock();
+        if inner.report.failures_in_row > 0 {
+            inner.report.failures_in_row = 0;
+            inner.report.recovered = Some(SystemTime::now());
+            if inner.warned.take().is_some() {
+                tracing::info!("the store answers again");
+            }
         }
     }
 
     /// Counts an operation as waiting for as long as the result lives.
     pub(crate) fn wait(&self) -> Waiting {
-        self.inner.lock().waiting += 1;
+        self.inner.lock().report.waiting += 1;
         Waiting(self.clone())
     }
 }
@@ -68,7 +89,27 @@ pub(crate) struct Waiting(Health);
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        let mut report = self.0.inner.lock();
+        let report = &mut self.0.inner.lock().report;
         report.waiting = report.waiting.saturating_sub(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outage_is_told_once_and_so_is_its_end() {
+        let health = Health::default();
+        let warned = || health.inner.lock().warned;
+        health.failed("hiccup".into(), Duration::from_secs(1));
+        assert_eq!(warned(), None);
+        health.failed("away".into(), Duration::from_secs(5));
+        let first = warned().unwrap();
+        health.failed("still away".into(), Duration::from_secs(9));
+        assert_eq!(warned(), Some(first));
+        health.succeeded();
+        assert_eq!(warned(), None);
+        assert_eq!(health.report().failures, 3);
     }
 }

@@ -1,4 +1,4 @@
-use super::{Class, classify};
+use super::{Class, classify, shown};
 use object_store::Error;
 use std::io;
 
@@ -59,4 +59,27 @@ fn plain_answers_never_pass_by_waiting() {
         let class = classify(&error);
         assert!(!class.passes() && !class.may_be_mended(), "{error}");
     }
+}
+
+/// A server says how it understood a request whose signature is wrong; with temporary credentials their token is in that.
+#[test]
+fn what_is_shown_has_no_document_in_it_and_means_the_same() {
+    let body = "<Error><Code>SignatureDoesNotMatch</Code><Message>The signature is wrong.</Message>\
+        <CanonicalRequest>x-amz-security-token:s3cret</CanonicalRequest></Error>";
+    let said =
+        |status: &str| format!("Error performing PUT http://h/b/k in 1ms - Server returned {status}: {body}").into();
+    for error in [
+        Error::PermissionDenied { path: "k".into(), source: said("403") },
+        Error::Generic { store: "S3", source: said("400") },
+        Error::NotFound { path: "k".into(), source: said("404") },
+    ] {
+        let class = classify(&error);
+        let shown = shown(error);
+        for text in [shown.to_string(), format!("{shown:?}")] {
+            assert!(text.contains("The signature is wrong.") && !text.contains("s3cret"), "{text}");
+        }
+        assert_eq!((classify(&shown), class), (Class::Credentials, Class::Credentials));
+    }
+    let plain = generic("status code: 503 Service Unavailable");
+    assert_eq!(shown(plain).to_string(), "Generic S3 error: status code: 503 Service Unavailable");
 }

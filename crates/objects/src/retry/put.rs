@@ -2,7 +2,7 @@
 
 use super::Core;
 use super::tries::Tries;
-use crate::classify::{Class, classify};
+use crate::classify::{Class, classify, shown};
 use object_store::path::Path;
 use object_store::{
     Attribute, Attributes, Error, GetOptions, ObjectMeta, PutMode, PutOptions, PutPayload, PutResult, Result,
@@ -60,7 +60,7 @@ pub(super) async fn put(core: &Arc<Core>, location: &Path, payload: PutPayload, 
                 if conflicts > CONFLICTS_MAX {
                     return Err(Error::Precondition { path: location.to_string(), source: Box::new(error) });
                 }
-                tries.again_as(error, Class::Transient).await?;
+                tries.again_as(error, Class::Transient).await.map_err(shown)?;
             }
             Class::Exists | Class::Precondition if conditional && tries.effect_unknown() => {
                 let Some(meta) = our_own(core, location, &payload, tag.as_deref()).await? else {
@@ -71,7 +71,7 @@ pub(super) async fn put(core: &Arc<Core>, location: &Path, payload: PutPayload, 
                 let result = PutResult { e_tag: meta.e_tag, version: meta.version, extensions: Default::default() };
                 return Ok(tries.done(result));
             }
-            class => tries.again_as(error, class).await?,
+            class => tries.again_as(error, class).await.map_err(shown)?,
         }
     }
 }

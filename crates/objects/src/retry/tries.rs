@@ -1,7 +1,7 @@
 //! The attempts of one operation.
 
 use super::{Core, RetryPolicy};
-use crate::classify::{Class, classify};
+use crate::classify::{Class, classify, shown};
 use crate::{Health, redact};
 use object_store::path::Path;
 use object_store::{Error, Result};
@@ -55,7 +55,7 @@ impl<'a> Tries<'a> {
     /// `error` itself, when there is to be no further attempt.
     pub(super) async fn again(&mut self, error: Error) -> Result<()> {
         let class = classify(&error);
-        self.again_as(error, class).await
+        self.again_as(error, class).await.map_err(shown)
     }
 
     /// As [`Tries::again`], for an error that the caller understands better than its class.
@@ -74,7 +74,7 @@ impl<'a> Tries<'a> {
         self.failed = self.failed.saturating_add(1);
         let message = format!("{} {}: {}", self.verb, self.path, redact::short(&redact::chain(&error)));
         tracing::debug!(attempt = self.failed, %message, "object request failed");
-        self.health.failed(message);
+        self.health.failed(message, self.started.elapsed());
         let pause = self.policy.pause(self.failed);
         if self.is_over(class, pause) {
             return Err(error);
