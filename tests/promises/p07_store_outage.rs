@@ -83,6 +83,29 @@ fn p07_an_unmount_that_waits_says_so() -> Result<()> {
     })
 }
 
+#[test]
+fn p07_who_waits_for_the_store_can_be_ended() -> Result<()> {
+    in_place(Setup::new("p07-ended").store(StoreKind::s3()), |place| {
+        let file = place.path("file");
+        std::fs::write(&file, content::bytes(7, 3 << 20))?;
+        place.store()?.stop()?;
+        let mut sync = program("sync").arg(&file).spawn()?;
+        // It has nothing else to do.
+        std::thread::sleep(Duration::from_secs(2));
+        ensure!(sync.try_wait()?.is_none(), "synced, with no store");
+        interrupt(&sync)?;
+        let ended = until("the program ends", Duration::from_secs(20), || Ok(sync.try_wait()?.is_some()));
+        place.store()?.resume()?;
+        sync.wait()?;
+        ended?;
+        File::open(&file)?.sync_all()?;
+        place.kill()?;
+        place.mount(&[])?;
+        content::check(&place.path("file"), &content::bytes(7, 3 << 20))?;
+        place.unmount()
+    })
+}
+
 /// What ^C does.
 fn interrupt(child: &Child) -> Result<()> {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).context("no process")?;

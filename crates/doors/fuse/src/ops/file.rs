@@ -105,10 +105,11 @@ pub(super) fn release(r: &Request<'_>, handle: u64) -> Result<Step, Failure> {
     })
 }
 
-/// A file or a directory. Not interruptible: an error would be reported to a caller who has left, and only once.
+/// A file or a directory. Who is to end need not wait for a store that is away: nobody is left to learn what came of it, and what is not
+/// durable then is asked for, or refused, again when another one syncs.
 pub(super) fn fsync(r: &Request<'_>) -> Result<Step, Failure> {
     let (session, ino) = (r.session(), r.ino());
-    Request::change(async move {
+    Request::ask(async move {
         session.vfs.fsync(ino).await?;
         Ok(Answer::EMPTY)
     })
