@@ -1,6 +1,6 @@
 //! 3. An unmount, however it is asked for, returns or ends only when everything is in the store.
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use stoa_tests::command::shell;
 use stoa_tests::{Mount, Place, Setup, StoreKind, content, in_place, scale, tree};
 
@@ -30,6 +30,25 @@ fn unmounted_by(name: &'static str, how: fn(Mount) -> Result<()>) -> Result<()> 
         tree::compare(&tree::survey(place.dir())?, &expected)?;
         place.unmount()?;
         place.expect_clean()?;
+        Ok(())
+    })
+}
+
+/// What its files lie on can be unmounted next.
+#[test]
+fn p03_no_process_is_left() -> Result<()> {
+    in_place(Setup::new("p03-process"), |place| {
+        let cache = place.scratch().join("cache");
+        place.unmount()?;
+        place.mount(&["--cache-dir", &cache.to_string_lossy()])?;
+        std::fs::write(place.path("file"), content::bytes(2, 30 << 20))?;
+        let pid = place.pid().context("no process")?;
+        let dir = place.dir().to_owned();
+        let unmounted = place.stoa_on("umount", &[], &dir)?;
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        ensure!(unmounted.status.success(), "{}", unmounted.quoted());
+        ensure!(stat.is_empty() || stat.contains(") Z "), "it is still there: {stat}");
+        drop(place.taken()?);
         Ok(())
     })
 }

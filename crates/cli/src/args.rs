@@ -121,8 +121,8 @@ pub(crate) struct Format {
 
 /// Mount the volume in STORE, or with --objects the objects in it, on the directory DIR
 ///
-/// Returns when the mount answers and leaves a process in the background that serves it. Every flag that has a long
-/// name can be given as an option too, for /etc/fstab: `-o memory=1G,take_over,cache_dir=/var/cache/stoa`.
+/// Returns when the mount answers and leaves a process in the background that serves it. What is said of
+/// the mount and the store can be given as options too, for /etc/fstab: `-o memory=1G,take_over,cache_dir=/var/cache/stoa`.
 #[derive(Debug, Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Mount {

@@ -30,7 +30,8 @@ pub(crate) fn run(args: &Format) -> Outcome<()> {
         output::json(&json!({ "store": name, "volume": made }));
     } else {
         output::line(format_args!("made a volume in {name} (id {}, format {})", made.uuid, made.format_version));
-        output::line(format_args!("  mount it  stoa mount {name} DIR"));
+        let endpoint = args.access.endpoint.as_ref().map(|url| format!("--endpoint {url} ")).unwrap_or_default();
+        output::line(format_args!("  mount it  stoa mount {endpoint}{name} DIR"));
     }
     Ok(())
 }

@@ -10,10 +10,13 @@ use serde_json::json;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long each step may take if unmounting is forced.
 const FORCED_STEP_MAX: Duration = Duration::from_secs(15);
+
+/// How long a process is waited for that has closed its volume, and has nothing left to do but to end.
+const LAST_MOMENTS: Duration = Duration::from_secs(3);
 
 /// Makes everything durable, unmounts, and waits until the volume is closed.
 pub(crate) fn run(args: &Umount) -> Outcome<()> {
@@ -114,22 +117,33 @@ fn make_durable(args: &Umount, (record, socket): &(Record, PathBuf)) -> Outcome<
 /// A mount that is asked to tell when its volume is closed.
 struct Ending {
     connection: Connection,
-    pid: u32,
+    record: Record,
 }
 
 impl Ending {
     fn open((record, socket): &(Record, PathBuf), patience: Wait) -> Outcome<Self> {
         let connection = Connection::open(record, socket, &Request::ShutdownWait, patience)?;
-        Ok(Self { connection, pid: record.pid })
+        Ok(Self { connection, record: record.clone() })
+    }
+}
+
+/// Waits for a process that has said all: it may still have files open, in a cache directory that is to be unmounted next.
+fn wait_for_end(record: &Record) {
+    let began = Instant::now();
+    while record.is_alive() && began.elapsed() < LAST_MOMENTS {
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
 /// Waits until the volume is closed.
 fn wait(ending: Ending, dir: &Path) -> Outcome<()> {
-    let hint = format!("^C stops waiting: process {} goes on until all is in the store", ending.pid);
+    let hint = format!("^C stops waiting: process {} goes on until all is in the store", ending.record.pid);
     let mut waiting = Waiting::new("closing the volume", hint);
     match ending.connection.answer(|stage, done, total| waiting.show(stage, done, total)) {
-        Ok(Ok(_)) => Ok(()),
+        Ok(Ok(_)) => {
+            wait_for_end(&ending.record);
+            Ok(())
+        }
         // Its last words.
         Ok(Err(why)) => Err(Failure::new(format!("{} is unmounted, but {why}", dir.display()))),
         Err(failure) => {
