@@ -277,6 +277,40 @@ fn observability_warmup_fills_the_cache() -> Result<()> {
     })
 }
 
+/// By default a cache may take 10 GiB: on a disk that is smaller it takes what there is, and leaves something.
+#[test]
+fn observability_a_cache_on_a_small_disk_is_used() -> Result<()> {
+    in_place(Setup::new("o-small-disk"), |place| {
+        let disk = place.scratch().join("disk");
+        std::fs::create_dir(&disk)?;
+        run(program("mount").args(["-t", "tmpfs", "-o", "size=40m", "tmpfs"]).arg(&disk), limit())?;
+        let used = cached_on(place, &disk);
+        place.unmount()?;
+        run(program("umount").arg(&disk), limit())?;
+        let (cached, taken) = used?;
+        ensure!(cached > 8 << 20 && taken < 38 << 20, "{cached} bytes cached, {taken} taken of 40 MiB");
+        Ok(())
+    })
+}
+
+/// Reads more than fits into a cache there; the bytes that it says it holds, and those that the disk does.
+fn cached_on(place: &mut Place, disk: &Path) -> Result<(u64, u64)> {
+    for number in 0..10 {
+        std::fs::write(place.path(format!("{number}")), content::bytes(number, 8 << 20))?;
+    }
+    place.unmount()?;
+    place.mount(&["--memory", "64M", "--cache-dir", &disk.to_string_lossy()])?;
+    for _ in 0..6 {
+        for number in 0..10 {
+            content::check(&place.path(format!("{number}")), &content::bytes(number, 8 << 20))?;
+        }
+    }
+    let status = place.status()?;
+    let cached = status.pointer("/0/volume/cache_disk_bytes").and_then(Value::as_u64).context("no count")?;
+    let about = rustix::fs::statvfs(disk)?;
+    Ok((cached, (about.f_blocks - about.f_bfree) * about.f_frsize))
+}
+
 #[test]
 fn observability_warmup_stops_when_the_cache_is_full() -> Result<()> {
     in_place(Setup::new("o-full"), |place| {

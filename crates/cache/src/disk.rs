@@ -23,7 +23,7 @@ use tokio::task;
 use crate::object::Key;
 use crate::{DiskOptions, DiskState, Reservation};
 use entry::{HEADER_BYTES, fingerprint};
-use files::{Files, Folder};
+use files::{Files, Folder, room};
 use index::{INDEX_ENTRY_BYTES, Index};
 use slabs::{Active, Limits};
 use switch::Switch;
@@ -59,8 +59,14 @@ impl Disk {
     /// The index takes at most `index_bytes_max` of memory, what waits to be written at most `queue_bytes_max`.
     pub(crate) fn open(options: DiskOptions, index_bytes_max: u64, queue_bytes_max: u64) -> Arc<Self> {
         let path = options.dir.join(&options.volume);
-        let open = move || Ok(Arc::new(Folder::open(&path)?) as Arc<dyn Files>);
-        let limits = Limits::new(options.bytes_max, index_bytes_max / INDEX_ENTRY_BYTES);
+        let folder = path.clone();
+        let open = move || Ok(Arc::new(Folder::open(&folder)?) as Arc<dyn Files>);
+        // A disk that is filled to its end is of no use to anybody, and no slab may fit on a small one.
+        let bytes_max = options.bytes_max.min(room(&path).unwrap_or(u64::MAX));
+        if bytes_max < options.bytes_max {
+            tracing::warn!(path = %path.display(), bytes_max, "the disk has less room than the disk cache may take");
+        }
+        let limits = Limits::new(bytes_max, index_bytes_max / INDEX_ENTRY_BYTES);
         Self::with(Box::new(open), limits, queue_bytes_max, WAIT_FIRST)
     }
 

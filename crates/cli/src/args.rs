@@ -158,7 +158,7 @@ pub(crate) struct Mount {
     /// Keep a cache of stored data in this local directory
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, env = "STOA_CACHE_DIR", hide_env_values = true)]
     pub(crate) cache_dir: Option<PathBuf>,
-    /// Most bytes to keep there
+    /// Most bytes to keep there; never more than nine tenths of what is free on that disk
     #[arg(long, value_name = "SIZE", default_value = "10G", value_parser = size, env = "STOA_CACHE_SIZE", hide_env_values = true)]
     pub(crate) cache_size: u64,
     /// How long a change may wait before it is made durable unasked (fsync never waits for this)

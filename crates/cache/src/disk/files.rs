@@ -17,6 +17,16 @@ pub(crate) trait Files: Send + Sync + 'static {
     fn remove(&self, slab: u64) -> io::Result<()>;
 }
 
+/// How much of the disk that `path` is on, or is going to be, slabs there may take: what they have, and nine tenths of what is free. `None`
+/// if nobody knows.
+pub(crate) fn room(path: &Path) -> Option<u64> {
+    let disk = path.ancestors().find_map(|path| rustix::fs::statvfs(path).ok())?;
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    let held = |file: io::Result<fs::DirEntry>| file.and_then(|file| file.metadata()).map_or(0, |about| about.len());
+    let held: u64 = fs::read_dir(path).map_or(0, |files| files.map(held).sum());
+    Some(held.saturating_add(free / 10 * 9))
+}
+
 /// A folder that this process has locked. Files are opened for each call, so that their number is no limit.
 pub(crate) struct Folder {
     path: PathBuf,
