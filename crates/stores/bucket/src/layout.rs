@@ -117,14 +117,10 @@ fn lay_out(extents: &mut Extents, grid: &Grid, sent: &BTreeSet<u32>) -> Option<V
         let piece = match () {
             () if sent.contains(&cell.number) => Piece { number: cell.number, range: whole, work: Work::Nothing },
             () if kept >= whole.end => {
-                let end = match kept {
-                    kept if kept - at <= copy_bytes && kept == size => size,
-                    // As many whole cells as are kept and copied at once.
-                    kept => {
-                        let last = kept.min(at + copy_bytes.max(whole.end - at));
-                        grid.cell_at(last).map_or(last, |cell| cell.range.start)
-                    }
-                };
+                // As many whole cells as are kept and copied at once; the last cell of all may be cut off by the end.
+                let last = kept.min(at + copy_bytes.max(whole.end - at));
+                let cell_of_last = grid.cell_at(last).filter(|_| last < size);
+                let end = cell_of_last.map_or(last, |cell| cell.range.start);
                 Piece { number: cell.number, range: at..end, work: Work::Copy }
             }
             () => Piece { number: cell.number, range: whole, work: Work::Send },
