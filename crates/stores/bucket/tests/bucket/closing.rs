@@ -57,6 +57,26 @@ async fn an_edit_is_kept_beside() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_sent_of_an_edit_is_kept_beside() {
+    for replaced in [false, true] {
+        let world = World::new(&options()).await;
+        let (mut old, written) = (pattern(1, 100 * MIB), pattern(2, 40 * MIB));
+        world.put("file", &old).await;
+        let writer = world.writer(world.ino("file").await, false).await.unwrap();
+        write_all(&writer, 16 * MIB as u64, &written).await;
+        let mut new = old.clone();
+        if replaced {
+            old = b"of somebody else".to_vec();
+            new.fill(0);
+            world.put("file", &old).await;
+        }
+        new[16 * MIB..56 * MIB].copy_from_slice(&written);
+        let ended = expect_end(&world, Some(&old), Some(&new)).await;
+        assert_eq!(ended[0].beside.as_ref().unwrap().ends_with("-incomplete"), replaced);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_appended_and_what_is_new_keep_their_name() {
     let world = World::new(&options()).await;
     world.put("file", b"old and ").await;

@@ -116,6 +116,35 @@ async fn without_versions_what_was_kept_is_what_is_cached() {
     }
 }
 
+/// Parts of what is written are sent, and the rest of the file is kept: neither can be had anywhere else.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_kept_beside_what_was_sent_is_what_is_cached() {
+    for (len, offset) in [(25 * MIB + 3, 8 * MIB), (9 * MIB, 9 * MIB)] {
+        for (cached, theirs) in [(true, Some(THEIRS)), (false, Some(THEIRS)), (false, None)] {
+            let world = World::new(&Options { memory_bytes_max: 256 << 20, ..options() }).await;
+            let mut ours = pattern(6, len);
+            world.put("file", &ours).await;
+            if cached {
+                world.cat("file").await.unwrap();
+            }
+            let file = world.writer(world.ino("file").await, false).await.unwrap();
+            let new = pattern(7, 16 * MIB + 5);
+            write_all(&file, offset as u64, &new).await;
+            if !cached {
+                ours.fill(0);
+            }
+            ours.resize(len.max(offset + new.len()), 0);
+            ours[offset..offset + new.len()].copy_from_slice(&new);
+            match theirs {
+                Some(theirs) => world.put("file", theirs).await,
+                None => world.other.delete("file", None, None).await.unwrap(),
+            }
+            expect_both(&world, file, theirs, &ours).await;
+            assert_eq!(beside(&world).await[0].ends_with("-incomplete"), !cached);
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_mounts_that_write_one_file() {
     let world = World::new(&options()).await;
