@@ -316,7 +316,7 @@ impl Draft {
 
     /// Fails if an object can't be `size` bytes long, or could not be put together from the parts that have been sent.
     fn check_fits(&self, sink: &Sink<'_>, size: u64) -> Result<()> {
-        let numbered = self.sent.is_empty() || size == 0 || sink.grid().cell_at(size - 1).is_some();
+        let numbered = self.sent.is_empty() || sink.grid().covers(size);
         if size > OBJECT_BYTES_MAX || !numbered { Err(Error::TooLarge) } else { Ok(()) }
     }
 

@@ -76,6 +76,11 @@ impl Grid {
         None
     }
 
+    /// Whether a file of `size` bytes has a cell for each of them.
+    pub(crate) fn covers(&self, size: u64) -> bool {
+        size.checked_sub(1).is_none_or(|last| self.cell_at(last).is_some())
+    }
+
     /// The cells that a range touches.
     pub(crate) fn cells(&self, range: Range<u64>) -> impl Iterator<Item = Cell> {
         let mut at = range.start;
