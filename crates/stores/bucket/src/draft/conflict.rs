@@ -4,7 +4,7 @@ use super::{Draft, Sink};
 use crate::error::{told, told_of_read};
 use crate::extents::Place;
 use crate::found::Version;
-use crate::source::{Raw, cached, pieces};
+use crate::source::{Raw, cached, has, pieces};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use std::ops::Range;
@@ -121,10 +121,10 @@ impl Draft {
         if !self.extents.any(0..u64::MAX, |place| *place == Place::Kept) {
             return Ok(0);
         }
-        match sink.s3.head(&replaced.key, replaced.version.as_deref()).await {
-            Ok(info) if info.etag.as_deref() == Some(&*replaced.etag) => Ok(0),
+        match has(sink.s3, &replaced.key, replaced.version.as_deref(), &replaced.etag).await {
+            Ok(true) => Ok(0),
             // Whatever the reason is: this is the last chance to keep what was written.
-            _ => self.salvage(sink).await,
+            Ok(false) | Err(_) => self.salvage(sink).await,
         }
     }
 
@@ -152,8 +152,8 @@ impl Draft {
                     return Ok((theirs, missing));
                 }
                 Err(error) => {
-                    if let Some((aside, _)) = &theirs {
-                        sink.s3.delete(aside, None, None).await.map_err(told)?;
+                    if let Some((aside, info)) = &theirs {
+                        self.remove_aside(sink, aside, info).await?;
                     }
                     if error != Error::Stale {
                         return Err(error);
@@ -162,6 +162,16 @@ impl Draft {
             }
         }
         Err(Error::Stale)
+    }
+
+    /// Removes the copy of theirs if that still has the name: ours may have taken it, and only the answer was lost.
+    async fn remove_aside(&self, sink: &Sink<'_>, aside: &str, theirs: &ObjectInfo) -> Result<()> {
+        let etag = theirs.etag.as_deref().unwrap_or_default();
+        if has(sink.s3, &self.key, None, etag).await.is_ok_and(|has| has) {
+            return sink.s3.delete(aside, None, None).await.map_err(told);
+        }
+        tracing::error!(key = %self.key, aside, "what somebody else wrote may not be under its name any more: a copy of it stays");
+        Ok(())
     }
 
     /// Gives them their name back.

@@ -2,7 +2,9 @@
 
 use crate::world::{World, Writer, patient, read, stat};
 use crate::writes::{MIB, pattern, write_all};
+use std::time::Duration;
 use stoa_bucket::Options;
+use stoa_objects::testing::S3Fault;
 use stoa_vfs::{Error, Vfs};
 
 const THEIRS: &[u8] = b"of somebody else";
@@ -143,6 +145,26 @@ async fn what_was_kept_beside_what_was_sent_is_what_is_cached() {
             assert_eq!(beside(&world).await[0].ends_with("-incomplete"), !cached);
         }
     }
+}
+
+/// Ours has taken the place of theirs, and nobody here was told: the copy of theirs is the only one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn theirs_stays_aside_when_ours_may_have_taken_its_place() {
+    let world = World::new(&options()).await;
+    world.put("file", "old").await;
+    let file = world.writer(world.ino("file").await, true).await.unwrap();
+    let ours = pattern(1, 40 * MIB);
+    write_all(&file, 0, &ours).await;
+    world.put("file", THEIRS).await;
+    for fault in [S3Fault::Delay(Duration::ZERO), S3Fault::DropAfter, S3Fault::Status(403)] {
+        world.server.faults.next("POST", "/file?uploadId", fault);
+    }
+    assert_eq!(file.close().await, Err(Error::Stale));
+    assert_eq!(world.server.faults.pending(), 0);
+    assert!(world.object("file").await.unwrap() == ours);
+    let aside = beside(&world).await;
+    assert!(aside.len() == 1 && aside[0].ends_with("-theirs"), "{aside:?}");
+    assert_eq!(world.object(&aside[0]).await.unwrap(), THEIRS);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
