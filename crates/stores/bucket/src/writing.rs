@@ -192,6 +192,8 @@ impl Bucket {
     /// What was written to a file is in the store.
     pub(crate) fn is_stored(&self, node: &Node, version: Version) {
         let key = Arc::clone(&version.key);
+        // Before it has another content: who has heard of the one before would take that for another file.
+        self.changed(&key);
         // The kernel may have all of it: it is opened without a request, as what was read.
         node.sees(version.clone());
         self.inodes.became(node, Target::Object(version));
@@ -318,6 +320,7 @@ impl Bucket {
         if let Some(draft) = draft {
             draft.now_is(Arc::clone(&etag), headers);
         }
+        self.changed(&version.key);
         self.inodes.became(node, Target::Object(Version { etag: Some(etag), ..version.clone() }));
         self.changed(&version.key);
         Ok(())
