@@ -171,8 +171,11 @@ impl Draft {
     }
 
     /// Changes what the new object will carry.
-    pub(crate) fn carry(&mut self, set: &SetAttr) {
-        metadata::write(set, &mut self.headers.metadata);
+    ///
+    /// # Errors
+    /// As [`metadata::carry`].
+    pub(crate) fn carry(&mut self, set: &SetAttr) -> Result<()> {
+        metadata::carry(set, &mut self.headers.metadata)
     }
 
     /// What the new object will carry.
