@@ -254,7 +254,7 @@ impl Draft {
     /// As [`Draft::truncate`].
     pub(crate) async fn empty(&mut self, sink: &Sink<'_>) -> Result<()> {
         self.truncate(sink, 0).await?;
-        self.filled = false;
+        (self.filled, self.closed) = (false, false);
         Ok(())
     }
 
