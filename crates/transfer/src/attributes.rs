@@ -15,9 +15,8 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::time::SystemTime;
-use stoa_bucket::tree::{Metadata, RESERVED};
+use stoa_bucket::tree::{METADATA_BYTES_MAX, Metadata, RESERVED};
 use stoa_objects::s3::Headers;
-use stoa_objects::s3::limits::METADATA_BYTES_MAX;
 use stoa_vfs::{Kind, PERMISSIONS, Timestamp};
 
 const USER: &str = "user.";

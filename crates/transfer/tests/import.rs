@@ -1,24 +1,31 @@
-//! What an import costs, against a server in this process.
+//! Imports from a server in this process: what they cost, and two at once.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use stoa_objects::s3::{Condition, Headers, S3Bucket};
-use stoa_objects::testing::S3Server;
+use stoa_objects::testing::{S3Fault, S3Server};
 use stoa_objects::{ConnectOptions, Verb};
 use stoa_transfer::{Import, Options, Tally};
 
 /// So many names has a page of a listing.
 const PAGE: usize = 1000;
 
+fn import(s3: &S3Bucket, dir: &Path, dry_run: bool) -> (Arc<Import>, Arc<Tally>) {
+    // With few jobs at once, what is asked for too much is also sent.
+    let options = Options { parallel: 2, overwrite: false, dry_run, unverified: false, customer_key: false };
+    let tally = Arc::new(Tally::default());
+    (Import::new(s3.clone(), "", dir, options, Arc::clone(&tally)).unwrap(), tally)
+}
+
 /// How many files a dry run would copy, and how many pages it asked for.
 async fn listed(s3: &S3Bucket) -> (u64, u64) {
     let dir = tempfile::tempdir().unwrap();
-    // With few jobs at once, what is asked for too much is also sent.
-    let options = Options { parallel: 2, overwrite: false, dry_run: true, unverified: false, customer_key: false };
-    let tally = Arc::new(Tally::default());
+    let (import, tally) = import(s3, dir.path(), true);
     let before = s3.meter().counts();
-    Import::new(s3.clone(), "", dir.path(), options, Arc::clone(&tally)).unwrap().run().await.unwrap();
+    import.run().await.unwrap();
     let report = tally.report();
     assert_eq!(report.problem_count, 0, "{report:?}");
     (report.files, s3.meter().counts().since(&before).of(Verb::List))
@@ -39,4 +46,30 @@ async fn each_page_of_the_listing_is_asked_for_once() {
     assert_eq!(listed(&s3).await, (PAGE as u64, 1));
     put(PAGE).await;
     assert_eq!(listed(&s3).await, (PAGE as u64 + 1, 2));
+}
+
+#[tokio::test]
+async fn of_two_imports_at_once_one_copies_a_file() {
+    let server = S3Server::start("bucket").await.unwrap();
+    let s3 = server.bucket("bucket", &ConnectOptions::default()).unwrap();
+    let content = vec![7; 30 << 20];
+    s3.put("file", content.clone().into(), &Headers::default(), &Condition::None).await.unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let names = || std::fs::read_dir(dir.path()).unwrap().map(|it| it.unwrap().file_name()).collect::<Vec<_>>();
+    for delay in [0, 0, 1] {
+        server.faults.next("GET", "/file", S3Fault::Delay(Duration::from_secs(delay)));
+    }
+    let (first, of_first) = import(&s3, dir.path(), false);
+    let first = tokio::spawn(async move { first.run().await });
+    while names().is_empty() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let (second, of_second) = import(&s3, dir.path(), false);
+    second.run().await.unwrap();
+    first.await.unwrap().unwrap();
+    let (first, second) = (of_first.report(), of_second.report());
+    assert_eq!((first.files, first.problem_count), (1, 0), "{first:?}");
+    assert_eq!((second.files, second.problem_count), (0, 1), "{second:?}");
+    assert_eq!(names(), ["file"]);
+    assert!(std::fs::read(dir.path().join("file")).unwrap() == content);
 }

@@ -13,12 +13,17 @@ pub struct Unfinished {
     pub key: String,
     /// The key under which what was written is kept, if that is another.
     pub beside: Option<String>,
+    /// Whether nothing was written but that it was emptied, which was not stored.
+    pub emptied: bool,
 }
 
 impl fmt::Display for Unfinished {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.beside {
             Some(beside) => write!(f, "{:?} is as it was before, and what was written is in {beside:?}", self.key),
+            None if self.emptied => {
+                write!(f, "{:?} is as it was before, and not empty: nothing else was written", self.key)
+            }
             None => write!(f, "{:?} has what was written so far", self.key),
         }
     }
@@ -74,12 +79,14 @@ impl Bucket {
         let ended = writing.end(&self.sink()).await.inspect_err(|error| {
             tracing::error!(%error, key, "what was being written is not in the store under its name");
         });
-        let beside = match ended? {
+        let (beside, emptied) = match ended? {
             Ended::Nothing => return Ok(None),
-            Ended::Stored => None,
-            Ended::Beside(beside) => Some(beside.to_string()),
+            Ended::Emptied => (None, true),
+
+            Ended::Stored => (None, false),
+            Ended::Beside(beside) => (Some(beside.to_string()), false),
         };
-        let unfinished = Unfinished { key, beside };
+        let unfinished = Unfinished { key, beside, emptied };
         tracing::warn!("a file was still being written: {unfinished}");
         Ok(Some(unfinished))
     }

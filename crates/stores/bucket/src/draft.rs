@@ -171,8 +171,11 @@ impl Draft {
     }
 
     /// Changes what the new object will carry.
-    pub(crate) fn carry(&mut self, set: &SetAttr) {
-        metadata::write(set, &mut self.headers.metadata);
+    ///
+    /// # Errors
+    /// As [`metadata::carry`].
+    pub(crate) fn carry(&mut self, set: &SetAttr) -> Result<()> {
+        metadata::carry(set, &mut self.headers.metadata)
     }
 
     /// What the new object will carry.
@@ -251,7 +254,7 @@ impl Draft {
     /// As [`Draft::truncate`].
     pub(crate) async fn empty(&mut self, sink: &Sink<'_>) -> Result<()> {
         self.truncate(sink, 0).await?;
-        self.filled = false;
+        (self.filled, self.closed) = (false, false);
         Ok(())
     }
 
@@ -316,7 +319,7 @@ impl Draft {
 
     /// Fails if an object can't be `size` bytes long, or could not be put together from the parts that have been sent.
     fn check_fits(&self, sink: &Sink<'_>, size: u64) -> Result<()> {
-        let numbered = self.sent.is_empty() || size == 0 || sink.grid().cell_at(size - 1).is_some();
+        let numbered = self.sent.is_empty() || sink.grid().covers(size);
         if size > OBJECT_BYTES_MAX || !numbered { Err(Error::TooLarge) } else { Ok(()) }
     }
 

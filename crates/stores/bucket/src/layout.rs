@@ -76,6 +76,11 @@ impl Grid {
         None
     }
 
+    /// Whether a file of `size` bytes has a cell for each of them.
+    pub(crate) fn covers(&self, size: u64) -> bool {
+        size.checked_sub(1).is_none_or(|last| self.cell_at(last).is_some())
+    }
+
     /// The cells that a range touches.
     pub(crate) fn cells(&self, range: Range<u64>) -> impl Iterator<Item = Cell> {
         let mut at = range.start;
@@ -117,14 +122,10 @@ fn lay_out(extents: &mut Extents, grid: &Grid, sent: &BTreeSet<u32>) -> Option<V
         let piece = match () {
             () if sent.contains(&cell.number) => Piece { number: cell.number, range: whole, work: Work::Nothing },
             () if kept >= whole.end => {
-                let end = match kept {
-                    kept if kept - at <= copy_bytes && kept == size => size,
-                    // As many whole cells as are kept and copied at once.
-                    kept => {
-                        let last = kept.min(at + copy_bytes.max(whole.end - at));
-                        grid.cell_at(last).map_or(last, |cell| cell.range.start)
-                    }
-                };
+                // As many whole cells as are kept and copied at once; the last cell of all may be cut off by the end.
+                let last = kept.min(at + copy_bytes.max(whole.end - at));
+                let cell_of_last = grid.cell_at(last).filter(|_| last < size);
+                let end = cell_of_last.map_or(last, |cell| cell.range.start);
                 Piece { number: cell.number, range: at..end, work: Work::Copy }
             }
             () => Piece { number: cell.number, range: whole, work: Work::Send },

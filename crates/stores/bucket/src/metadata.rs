@@ -4,13 +4,24 @@
 //! writes `mtime`, as seconds with a fraction. What is not one of these, or says nothing that makes sense, is as if it were not there.
 
 use std::collections::BTreeMap;
-use stoa_vfs::{Kind, PERMISSIONS, SetAttr, SetTime, Timestamp};
+use stoa_objects::s3::limits::METADATA_BYTES_MAX;
+use stoa_vfs::{Error, Kind, PERMISSIONS, Result, SetAttr, SetTime, Timestamp};
 
 /// Nanoseconds have nine digits.
 const NANO_DIGITS: usize = 9;
 
 /// The names of the user metadata that say what [`Metadata`] hold, and of those that s3fs writes beside them.
 pub const RESERVED: [&str; 6] = ["mode", "uid", "gid", "mtime", "atime", "ctime"];
+
+/// The name of the tag by which a write knows its own object again. It is never shown.
+pub(crate) const TAG: &str = "stoaputid";
+
+/// The longest user metadata that are set here, in bytes of names and values: what S3 takes, less the tag of a rename of a
+/// directory, which has 64 digits.
+pub const BYTES_MAX: usize = METADATA_BYTES_MAX - TAG.len() - 64;
+
+/// The longest with which an object can be written: the tag of a write has 32 digits.
+const WRITTEN_BYTES_MAX: usize = METADATA_BYTES_MAX - TAG.len() - 32;
 
 /// What user metadata say of a file; `None` where they say nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -60,6 +71,38 @@ impl Metadata {
 /// Writes what `set` says of a regular file, as s3fs does.
 pub(crate) fn write(set: &SetAttr, user: &mut BTreeMap<String, String>) {
     write_of(Kind::Regular, set, user);
+}
+
+/// As [`write`], if there is room for it: otherwise the file could not be stored with all that it carries.
+///
+/// # Errors
+/// [`Error::NoSpace`], and nothing is changed.
+pub(crate) fn carry(set: &SetAttr, user: &mut BTreeMap<String, String>) -> Result<()> {
+    let mut changed = user.clone();
+    write(set, &mut changed);
+    // What somebody else has set may be more.
+    if bytes(&changed) > bytes(user).max(BYTES_MAX) {
+        return Err(Error::NoSpace);
+    }
+    *user = changed;
+    Ok(())
+}
+
+/// Fails if what an object carries leaves no room for writing it.
+///
+/// # Errors
+/// [`Error::Unsupported`].
+pub(crate) fn check_writable(user: &BTreeMap<String, String>) -> Result<()> {
+    match bytes(user) > WRITTEN_BYTES_MAX {
+        true => {
+            Err(Error::Unsupported("writing to an object with so much user metadata that there is no room for a tag"))
+        }
+        false => Ok(()),
+    }
+}
+
+fn bytes(user: &BTreeMap<String, String>) -> usize {
+    user.iter().map(|(name, value)| name.len() + value.len()).sum()
 }
 
 /// Writes what `set` says of a file of this kind.

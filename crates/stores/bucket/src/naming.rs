@@ -65,11 +65,13 @@ impl Bucket {
         if drafts.get(&key).is_some_and(|other| !other.is_stale()) {
             return Err(Error::Exists);
         }
+        let mut draft = Draft::new(Arc::clone(&key), headers);
+        draft.carry(set)?;
         let entry = self.inodes.hand_out(&made);
         let node = self.inodes.get(entry.attr.ino)?;
         // It was made just now: nobody else has it.
-        if let Ok(mut draft) = node.draft.try_lock() {
-            draft.insert(Draft::new(Arc::clone(&key), headers)).carry(set);
+        if let Ok(mut empty) = node.draft.try_lock() {
+            *empty = Some(draft);
         }
         // A reference of our own: the kernel may forget what nobody opened (mknod(2)), and it still has to get into the store.
         self.inodes.again(entry.attr.ino)?;
@@ -167,7 +169,15 @@ impl Bucket {
     }
 
     async fn delete(&self, version: &Version) -> Result<()> {
-        self.s3.delete(&version.key, version.etag.as_deref(), None).await.map_err(told)
+        let deleted = self.s3.delete(&version.key, version.etag.as_deref(), None).await;
+        if matches!(deleted, Err(ObjectsError::Conflict { .. } | ObjectsError::NotFound { .. })) {
+            // Somebody else was there: who asks again gets what is there now.
+            if let Some(file) = self.inodes.find(&Target::Object(version.clone())) {
+                file.went_stale();
+            }
+            self.changed(&version.key);
+        }
+        deleted.map_err(told)
     }
 
     /// Removes a directory that has nothing but its marker.

@@ -4,6 +4,7 @@ use crate::bucket::Bucket;
 use crate::directory::Directory;
 use crate::found::Target;
 use crate::inodes::Node;
+use crate::listing::Scan;
 use crate::moves::Work;
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -12,6 +13,7 @@ use stoa_vfs::{
     Allocate, Attr, CachePolicy, Caller, Cookie, DirEntry, DirPage, Entry, Error, Handle, Ino, Make, Name, OpenFlags,
     RenameMode, Result, Seek, SetAttr, StatFs, Vfs, WriteFlags, XattrMode,
 };
+use tokio::time::Instant;
 
 /// Bytes that `df` shows as the size of a store without a limit: 1 EiB, as much as programs that count in signed 64 bits bear well.
 const UNLIMITED_BYTES: u64 = 1 << 60;
@@ -28,6 +30,18 @@ impl Bucket {
             Target::Object(_) => return Err(Error::NotDirectory),
         };
         Ok((node, directory))
+    }
+
+    /// The entry of a name that was read in a pass, if nothing was changed about it since. Without one the kernel looks the
+    /// name up.
+    fn unless_changed(&self, scan: &Scan, name: &Name, entry: Option<Entry>) -> Option<Entry> {
+        let entry = entry?;
+        // Looked at after the entry was made, as in a look at a single name.
+        if scan.knows(name) {
+            return Some(entry);
+        }
+        self.inodes.forget(entry.attr.ino, 1);
+        None
     }
 }
 
@@ -46,11 +60,15 @@ impl Vfs for Bucket {
         let _looking = self.begin(Work::Look, &[(parent, Some(name))]).await?;
         let (node, directory) = self.directory(parent)?;
         loop {
+            let asked = Instant::now();
             let found = self.find(&node, &directory, name).await?;
             // A file that was stored just now is to be found as that.
-            if let Some(entry) = self.inodes.refer(&found) {
+            let Some(entry) = self.inodes.refer(&found) else { continue };
+            // Looked at after that: what is stored is forgotten first, and then has its inode.
+            if !self.recent.is_forgotten_since(&directory, name, asked) {
                 return Ok(entry);
             }
+            self.inodes.forget(entry.attr.ino, 1);
         }
     }
 
@@ -143,8 +161,8 @@ impl Vfs for Bucket {
             let mut entries = Vec::with_capacity(rest.len().min(count));
             for listed in rest.iter().take(count) {
                 let cookie = scan.cookie(place.page, listed.hash)?;
-                // Without an entry the kernel looks the name up.
                 let entry = attributes.then(|| self.inodes.refer(&listed.found)).flatten();
+                let entry = self.unless_changed(&scan, &listed.name, entry);
                 let ino =
                     entry.as_ref().map_or_else(|| self.inodes.number(&listed.found.target), |entry| entry.attr.ino);
                 entries.push(DirEntry { name: listed.name.clone(), ino, kind: listed.found.looks.kind, cookie, entry });

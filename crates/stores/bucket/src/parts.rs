@@ -140,13 +140,19 @@ impl Parts {
         Ok(())
     }
 
-    /// Waits until all that was sent has arrived.
+    /// Waits until all that was sent has arrived, or has failed to: nothing is on its way then.
     ///
     /// # Errors
-    /// As [`Parts::send`].
+    /// As [`Parts::send`], the first.
     pub(crate) async fn settle(&mut self) -> Result<()> {
-        while self.arrive().await? {}
-        Ok(())
+        let mut first = Ok(());
+        loop {
+            match self.arrive().await {
+                Ok(true) => {}
+                Ok(false) => return first,
+                Err(error) => first = first.and(Err(error)),
+            }
+        }
     }
 
     /// Makes the object of the parts with these numbers, which are in order.

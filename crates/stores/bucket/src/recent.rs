@@ -25,6 +25,8 @@ struct Answer {
     /// None if it was forgotten: what was asked before that is not kept, when it arrives.
     found: Option<Option<Found>>,
     at: Instant,
+    /// When one was last forgotten.
+    forgotten: Option<Instant>,
 }
 
 impl Recent {
@@ -43,8 +45,16 @@ impl Recent {
     /// Forgets the answer about a name, also one that is still to come.
     pub(crate) fn forget(&self, directory: &Directory, name: &Name) {
         if !self.ttl.is_zero() {
-            self.answers.insert((directory.clone(), name.clone()), Answer { found: None, at: Instant::now() });
+            let now = Instant::now();
+            let answer = Answer { found: None, at: now, forgotten: Some(now) };
+            self.answers.insert((directory.clone(), name.clone()), answer);
         }
+    }
+
+    /// Whether the answer about a name was forgotten after `asked`: what was asked then may be of before.
+    pub(crate) fn is_forgotten_since(&self, directory: &Directory, name: &Name, asked: Instant) -> bool {
+        let answer = self.answers.peek(&(directory.clone(), name.clone()));
+        answer.and_then(|answer| answer.forgotten).is_some_and(|forgotten| forgotten > asked)
     }
 
     /// Forgets the answers about all names below what keys begin with.
@@ -56,9 +66,11 @@ impl Recent {
     /// Keeps an answer to what was asked at `asked`.
     pub(crate) fn keep(&self, directory: &Directory, name: &Name, found: Option<&Found>, asked: Instant) {
         let key = (directory.clone(), name.clone());
-        let outdated = self.answers.peek(&key).is_some_and(|later| later.at > asked);
+        let before = self.answers.peek(&key);
+        let outdated = before.as_ref().is_some_and(|later| later.at > asked);
         if !self.ttl.is_zero() && !outdated && self.since.lock().is_none_or(|since| since <= asked) {
-            self.answers.insert(key, Answer { found: Some(found.cloned()), at: asked });
+            let forgotten = before.and_then(|before| before.forgotten);
+            self.answers.insert(key, Answer { found: Some(found.cloned()), at: asked, forgotten });
         }
     }
 }
@@ -79,6 +91,8 @@ mod tests {
         assert_eq!(recent.get(&directory, &name), None);
         recent.keep(&directory, &name, None, Instant::now());
         assert_eq!(recent.get(&directory, &name), Some(None));
+        assert!(recent.is_forgotten_since(&directory, &name, asked));
+        assert!(!recent.is_forgotten_since(&directory, &name, Instant::now()));
         let asked = Instant::now();
         tokio::time::advance(moment).await;
         recent.forget_below(&["dir/"]);

@@ -9,8 +9,8 @@ use sha2::{Digest, Sha256};
 use std::ops::Range;
 use std::sync::Arc;
 use stoa_cache::{Decode, Error, Object, Piece, Result, Source};
-use stoa_objects::Error as ObjectsError;
-use stoa_objects::s3::Read;
+use stoa_objects::s3::{Read, S3Bucket};
+use stoa_objects::{Error as ObjectsError, Result as ObjectsResult};
 
 use crate::found::Version;
 use crate::view::View;
@@ -52,6 +52,15 @@ pub(crate) fn cached(version: &Version) -> Option<Object> {
     hash.update(etag.as_bytes());
     let id = hash.finalize().first_chunk::<16>().map(|id| u128::from_le_bytes(*id))?;
     Some(Object { id, key: Arc::clone(&version.key), etag: Some(etag) })
+}
+
+/// Whether an object, or a version of it, has this content, as the store says just now.
+pub(crate) async fn has(s3: &S3Bucket, key: &str, version: Option<&str>, etag: &str) -> ObjectsResult<bool> {
+    match s3.head(key, version).await {
+        Ok(info) => Ok(info.etag.as_deref() == Some(etag)),
+        Err(error) if error.is_not_found() => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// The pieces of an object of `size` bytes that a range lies in.

@@ -1,7 +1,7 @@
 //! What a mount makes of keys and user metadata, for who copies whole trees: a tree that is copied has the names and the
 //! attributes that it has in a mount.
 
-pub use crate::metadata::{Metadata, RESERVED};
+pub use crate::metadata::{BYTES_MAX as METADATA_BYTES_MAX, Metadata, RESERVED};
 
 use crate::escape::{self, Role};
 use stoa_vfs::Name;

@@ -7,6 +7,7 @@ use crate::draft::{Draft, OBJECT_BYTES_MAX, Sink};
 use crate::error::told;
 use crate::found::{Target, Version};
 use crate::inodes::Node;
+use crate::metadata;
 use crate::reading::Open;
 use crate::rename::{Copy, new_id};
 use bytes::Bytes;
@@ -76,7 +77,12 @@ impl Bucket {
         }
         // What it carries stays, whatever its content will be.
         match self.s3.head(&version.key, None).await {
-            Ok(info) if info.etag.as_deref() == version.etag.as_deref() => Ok(Draft::of(&version, info)),
+            Ok(info) if info.etag.as_deref() == version.etag.as_deref() => {
+                let draft = Draft::of(&version, info);
+                // Now, and not when it is closed.
+                metadata::check_writable(&draft.headers().metadata)?;
+                Ok(draft)
+            }
             Ok(_) | Err(ObjectsError::NotFound { .. }) => {
                 node.went_stale();
                 self.changed(&version.key);
@@ -192,6 +198,8 @@ impl Bucket {
     /// What was written to a file is in the store.
     pub(crate) fn is_stored(&self, node: &Node, version: Version) {
         let key = Arc::clone(&version.key);
+        // Before it has another content: who has heard of the one before would take that for another file.
+        self.changed(&key);
         // The kernel may have all of it: it is opened without a request, as what was read.
         node.sees(version.clone());
         self.inodes.became(node, Target::Object(version));
@@ -262,7 +270,7 @@ impl Bucket {
         match draft.as_mut().filter(|draft| draft.is_dirty()) {
             _ if !says && set.mtime.is_none() => Ok(()),
             Some(writing) => {
-                writing.carry(&set);
+                writing.carry(&set)?;
                 node.changes(&set);
                 Ok(())
             }
@@ -272,10 +280,7 @@ impl Bucket {
 
     /// Has the object of a file carry what `set` says, by copying it onto itself.
     async fn carry(&self, node: &Node, draft: Option<&mut Draft>, set: &SetAttr) -> Result<()> {
-        let write = |headers: &mut Headers| {
-            crate::metadata::write(set, &mut headers.metadata);
-            Ok(())
-        };
+        let write = |headers: &mut Headers| metadata::carry(set, &mut headers.metadata);
         self.set_stored(node, draft, &node.version()?, write).await?;
         node.changed(set);
         Ok(())
@@ -318,6 +323,7 @@ impl Bucket {
         if let Some(draft) = draft {
             draft.now_is(Arc::clone(&etag), headers);
         }
+        self.changed(&version.key);
         self.inodes.became(node, Target::Object(Version { etag: Some(etag), ..version.clone() }));
         self.changed(&version.key);
         Ok(())

@@ -7,12 +7,11 @@ use crate::draft::Draft;
 use crate::error::told;
 use crate::found::{Target, Version};
 use crate::inodes::Node;
-use crate::metadata::write_of;
+use crate::metadata::{self, write_of};
 use bytes::Bytes;
 use encoding::{decode_name, decode_value, encode_name, encode_value};
 use std::collections::BTreeMap;
 use stoa_objects::Error as ObjectsError;
-use stoa_objects::s3::limits::METADATA_BYTES_MAX;
 use stoa_objects::s3::{Headers, ObjectInfo};
 use stoa_vfs::{Error, Kind, Result, SetAttr, SetTime, XattrMode};
 
@@ -69,7 +68,8 @@ impl Bucket {
         mode: XattrMode,
     ) -> Result<()> {
         let name = user(name)?;
-        if name.starts_with(STORE) || ATTRIBUTES.contains(&encode_name(name).as_str()) {
+        let key = encode_name(name);
+        if name.starts_with(STORE) || ATTRIBUTES.contains(&key.as_str()) || key == metadata::TAG {
             return Err(Error::NotPermitted);
         }
         if let Target::Directory(directory) = node.target() {
@@ -165,12 +165,12 @@ fn put(headers: &mut Headers, name: &str, value: Option<&[u8]>, mode: XattrMode)
         return Ok(());
     };
     let value = encode_value(value);
-    if key.len() + value.len() > METADATA_BYTES_MAX {
+    if key.len() + value.len() > metadata::BYTES_MAX {
         return Err(Error::ValueTooLarge);
     }
     let others = headers.metadata.iter().filter(|(other, _)| **other != key);
     let bytes: usize = others.map(|(name, value)| name.len() + value.len()).sum();
-    if bytes + key.len() + value.len() > METADATA_BYTES_MAX {
+    if bytes + key.len() + value.len() > metadata::BYTES_MAX {
         return Err(Error::NoSpace);
     }
     headers.metadata.insert(key, value);

@@ -44,3 +44,13 @@ fn attributes_that_headers_can_t_say_are_counted() {
     assert_eq!(headers.metadata.keys().collect::<Vec<_>>(), ["plain"]);
     assert_eq!(carried.left_out, 5);
 }
+
+#[test]
+fn room_is_left_for_what_a_write_adds() {
+    let room = 2048 - "stoaputid".len() - 64;
+    for (len, left_out) in [(room - 4, 0), (room - 3, 1)] {
+        let mut carried = Carried::default();
+        carried.xattrs.insert("user.long".to_owned(), vec![b'x'; len]);
+        assert_eq!((carried.headers().metadata.len(), carried.left_out), (1 - left_out, left_out as u64));
+    }
+}

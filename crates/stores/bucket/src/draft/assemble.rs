@@ -86,10 +86,14 @@ impl Draft {
     /// [`Error::Stale`] if the condition does not hold, or what is to be kept is gone.
     pub(super) async fn make(&mut self, sink: &Sink<'_>, condition: &Condition) -> Result<Written> {
         let done = match self.sent.is_empty() && self.size() < PUT_BYTES_MAX {
-            true => self.put(sink, condition).await?,
-            false => self.assemble(sink, condition).await?,
+            true => self.put(sink, condition).await,
+            false => self.assemble(sink, condition).await,
         };
-        match done {
+        if let (Err(_), Some(parts)) = (&done, &mut self.parts) {
+            // It may be tried again, and is not to be told then what went wrong now, which is known.
+            let _ = parts.settle().await;
+        }
+        match done? {
             // What it was to replace is gone.
             Err(error) if error.is_not_found() => Err(Error::Stale),
             done => done.map_err(told),
@@ -108,7 +112,7 @@ impl Draft {
     async fn assemble(&mut self, sink: &Sink<'_>, condition: &Condition) -> Result<stoa_objects::Result<Written>> {
         let pieces = plan(&mut self.extents, &sink.grid(), &self.sent).ok_or(Error::TooLarge)?;
         // A part that is on its way could take the place of another with its number.
-        self.parts(sink).await?.settle().await.map_err(told)?;
+        self.parts(sink).await?.settle().await.map_err(copy_failed)?;
         let source = self.source();
         for piece in &pieces {
             match (piece.work, &source) {
@@ -145,7 +149,7 @@ impl Draft {
         let bytes = self.extents.runs(range.clone()).into_iter().map(fetched).sum();
         let loan = sink.budget.try_reserve(bytes);
         if loan.is_none() {
-            self.parts(sink).await?.settle().await.map_err(told)?;
+            self.parts(sink).await?.settle().await.map_err(copy_failed)?;
         }
         Ok(loan)
     }

@@ -4,7 +4,7 @@ use super::{Draft, Sink};
 use crate::error::{told, told_of_read};
 use crate::extents::Place;
 use crate::found::Version;
-use crate::source::{Raw, cached, pieces};
+use crate::source::{Raw, cached, has, pieces};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use std::ops::Range;
@@ -44,11 +44,11 @@ impl Draft {
     pub(super) async fn keep_beside(&mut self, sink: &Sink<'_>) -> Result<(Arc<str>, u64)> {
         let key = Arc::clone(&self.key);
         if self.is_sent(0..u64::MAX) {
-            let theirs = self.change_places(sink).await?;
+            let (theirs, missing) = self.change_places(sink).await?;
             // Theirs stays aside, and ours under the name, if ours can't be kept elsewhere.
-            let beside = self.make_beside(sink, &key, "").await?;
+            let beside = self.make_beside(sink, &key, mark(missing)).await?;
             self.give_back(sink, &key, theirs).await?;
-            return Ok((beside, 0));
+            return Ok((beside, missing));
         }
         if self.replaces.as_ref().is_some_and(|replaced| replaced.version.is_some()) {
             match self.make_beside(sink, &key, "").await {
@@ -58,8 +58,7 @@ impl Draft {
             }
         }
         let missing = self.salvage(sink).await?;
-        let mark = if missing > 0 { "-incomplete" } else { "" };
-        self.make_beside(sink, &key, mark).await.map(|beside| (beside, missing))
+        self.make_beside(sink, &key, mark(missing)).await.map(|beside| (beside, missing))
     }
 
     /// Makes the object under the first name that nobody has.
@@ -116,10 +115,26 @@ impl Draft {
         Ok(missing)
     }
 
+    /// As [`Draft::salvage`], if the replaced object can't be copied from any more.
+    async fn salvage_if_gone(&mut self, sink: &Sink<'_>) -> Result<u64> {
+        let Some(replaced) = self.replaces.clone() else { return Ok(0) };
+        if !self.extents.any(0..u64::MAX, |place| *place == Place::Kept) {
+            return Ok(0);
+        }
+        match has(sink.s3, &replaced.key, replaced.version.as_deref(), &replaced.etag).await {
+            Ok(true) => Ok(0),
+            // Whatever the reason is: this is the last chance to keep what was written.
+            Ok(false) | Err(_) => self.salvage(sink).await,
+        }
+    }
+
     /// What was sent can become an object only under its own name. So theirs is copied aside, and replaced under the condition that it is
-    /// still the same: neither is ever lost. Says where theirs is, if there is any.
-    async fn change_places(&mut self, sink: &Sink<'_>) -> Result<Option<(Arc<str>, ObjectInfo)>> {
+    /// still the same: neither is ever lost. Says where theirs is, if there is any, and how many bytes of ours are missing.
+    async fn change_places(&mut self, sink: &Sink<'_>) -> Result<(Option<(Arc<str>, ObjectInfo)>, u64)> {
+        let mut missing = 0;
         for attempt in 1..=ATTEMPTS_MAX {
+            // Once it is gone, nothing is kept of it any more.
+            missing += self.salvage_if_gone(sink).await?;
             let (theirs, condition) = match sink.s3.head(&self.key, None).await {
                 Ok(info) => {
                     let etag = info.etag.clone().ok_or(Error::Stale)?;
@@ -134,11 +149,11 @@ impl Draft {
             match made {
                 Ok(written) => {
                     self.begins_with(written);
-                    return Ok(theirs);
+                    return Ok((theirs, missing));
                 }
                 Err(error) => {
-                    if let Some((aside, _)) = &theirs {
-                        sink.s3.delete(aside, None, None).await.map_err(told)?;
+                    if let Some((aside, info)) = &theirs {
+                        self.remove_aside(sink, aside, info).await?;
                     }
                     if error != Error::Stale {
                         return Err(error);
@@ -147,6 +162,16 @@ impl Draft {
             }
         }
         Err(Error::Stale)
+    }
+
+    /// Removes the copy of theirs if that still has the name: ours may have taken it, and only the answer was lost.
+    async fn remove_aside(&self, sink: &Sink<'_>, aside: &str, theirs: &ObjectInfo) -> Result<()> {
+        let etag = theirs.etag.as_deref().unwrap_or_default();
+        if has(sink.s3, &self.key, None, etag).await.is_ok_and(|has| has) {
+            return sink.s3.delete(aside, None, None).await.map_err(told);
+        }
+        tracing::error!(key = %self.key, aside, "what somebody else wrote may not be under its name any more: a copy of it stays");
+        Ok(())
     }
 
     /// Gives them their name back.
@@ -169,6 +194,11 @@ async fn copy_of(sink: &Sink<'_>, from: &str, info: &ObjectInfo, to: &str, condi
     }
     let source = Source { key: from.to_owned(), version: info.version.clone(), if_match: info.etag.clone() };
     super::copy(sink, &source, info.size, to, &info.headers, condition).await
+}
+
+/// What the name of what was written ends with.
+fn mark(missing: u64) -> &'static str {
+    if missing > 0 { "-incomplete" } else { "" }
 }
 
 fn within(piece: Bytes, skip: u64, range: &Range<u64>) -> Bytes {

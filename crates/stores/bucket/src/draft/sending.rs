@@ -17,10 +17,13 @@ impl Draft {
         }
     }
 
-    /// Sends a cell, if all of it was written.
+    /// Sends a cell, if all of it was written. Of a file that is longer than the grid nothing is: it is laid out anew at the end.
     pub(super) async fn send_early(&mut self, sink: &Sink<'_>, cell: Cell) -> Result<()> {
         let here = |place: &Place| matches!(place, Place::Held(_) | Place::Spilled);
-        if self.begun.contains(&cell.number) || self.extents.any(cell.range.clone(), |place| !here(place)) {
+        if !sink.grid().covers(self.size()) || self.begun.contains(&cell.number) {
+            return Ok(());
+        }
+        if self.extents.any(cell.range.clone(), |place| !here(place)) {
             return Ok(());
         }
         let data = self.gather(sink, cell.range.clone()).await?;
@@ -51,3 +54,6 @@ impl Draft {
         Ok(self.parts.insert(parts.map_err(told)?))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,6 +10,8 @@ use stoa_vfs::{Error, Result};
 pub(crate) enum Ended {
     /// Nothing had been written.
     Nothing,
+    /// It had been emptied, and maybe closed after that. What it was to replace is as it was.
+    Emptied,
     /// It is in the store, and took the place of nothing that it does not go on with.
     Stored,
     /// It is in the store under this key, and what it was to replace is as it was.
@@ -17,9 +19,11 @@ pub(crate) enum Ended {
 }
 
 impl Draft {
-    /// Whether somebody may be in the middle of writing it. One that was only made or emptied by opening it is not, once it was closed.
+    /// Whether somebody may be in the middle of writing it. One that was only made is not, once it was closed. Of one that was emptied
+    /// nothing tells whether the descriptor was the last: what it replaces is not lost for that.
     pub(crate) fn is_being_written(&self) -> bool {
-        self.writers > 0 && self.dirty && !self.discarded && (self.filled || !self.closed)
+        let begun = self.filled || !self.closed || self.replaces.is_some();
+        self.writers > 0 && self.dirty && !self.discarded && begun
     }
 
     /// A descriptor of it was closed.
@@ -35,17 +39,21 @@ impl Draft {
     pub(crate) async fn end(&mut self, sink: &Sink<'_>) -> Result<Ended> {
         self.check()?;
         if self.replaces.is_some() && !self.filled {
-            self.give_up().await;
-            return Ok(Ended::Nothing);
+            self.end_writing().await;
+            return Ok(if self.closed { Ended::Emptied } else { Ended::Nothing });
         }
         if self.goes_on() {
             return Ok(self.publish(sink).await?.map_or(Ended::Nothing, |_| Ended::Stored));
         }
         let beside = self.keep_unfinished(sink).await;
-        self.give_up().await;
-        // Who still writes is told.
-        self.failed = Some(Error::Io("the mount has ended".into()));
+        self.end_writing().await;
         beside.map(Ended::Beside)
+    }
+
+    /// Nothing more gets into the store: who still writes is told.
+    async fn end_writing(&mut self) {
+        self.give_up().await;
+        self.failed = Some(Error::Io("the mount has ended".into()));
     }
 
     /// Whether all is in it that was in what it replaces, and more after that.

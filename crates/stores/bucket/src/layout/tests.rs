@@ -49,6 +49,18 @@ fn an_append_sends_what_is_appended() {
 }
 
 #[test]
+fn a_long_cell_that_the_end_of_the_file_cuts_off_is_copied() {
+    let grid = Grid::growing(2 << 30);
+    for size in [904_001, 905_000, 905_100, 1_000_000, 1_199_999].map(|mib| mib * MIB + 1) {
+        let mut extents = Extents::kept(size);
+        extents.set(8 * MIB..16 * MIB, Place::Sent);
+        let pieces = plan(&mut extents, &grid, &BTreeSet::from([2])).unwrap();
+        check(&mut extents, &pieces);
+        assert_eq!(sent_bytes(&pieces), 0);
+    }
+}
+
+#[test]
 fn changes_everywhere_in_a_large_object_fit_into_ten_thousand_parts() {
     let mut extents = Extents::kept(200 * GIB);
     for at in 0..20_000 {

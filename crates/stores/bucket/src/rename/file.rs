@@ -9,6 +9,7 @@ use crate::found::{Found, Target, Version};
 use crate::inodes::Node;
 use crate::metadata;
 use crate::moves::{Hidden, Working};
+use crate::source::has;
 use std::sync::Arc;
 use stoa_objects::Error as ObjectsError;
 use stoa_objects::s3::{Condition, Headers, ObjectInfo, Source};
@@ -125,11 +126,16 @@ impl Bucket {
         forget();
         working.switched();
         let Err(error) = removed else { return Ok(()) };
-        if replaced.is_none() && self.s3.delete(key, new.etag.as_deref(), None).await.is_ok() {
-            becomes(&old, draft);
-        } else {
-            tracing::error!(%error, from = %old.key, to = %key, "an object was copied and could not be removed: both are there");
-            forget();
+        match has(&self.s3, &old.key, None, etag).await {
+            // It was removed all the same, and only the answer was lost: the copy is all that there is.
+            Ok(false) => return Ok(()),
+            Ok(true) if replaced.is_none() && self.s3.delete(key, new.etag.as_deref(), None).await.is_ok() => {
+                becomes(&old, draft);
+            }
+            _ => {
+                tracing::error!(%error, from = %old.key, to = %key, "an object was copied and could not be removed: both are there");
+                forget();
+            }
         }
         Err(told(error))
     }

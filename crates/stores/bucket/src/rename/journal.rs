@@ -81,8 +81,9 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Reads one that was found; `None` if it is gone, or is none that this version can read.
-    pub(super) async fn read(s3: &S3Bucket, key: &str) -> Result<Option<Self>> {
+    /// Reads one that was found; `None` if it is gone, or is none that this version can read, or that may be followed.
+    /// `root`: what is mounted.
+    pub(super) async fn read(s3: &S3Bucket, root: &str, key: &str) -> Result<Option<Self>> {
         let Some(id) = key.rsplit_once('/').map_or(Some(key), |(_, name)| Some(name)).and_then(id) else {
             return Ok(None);
         };
@@ -93,11 +94,14 @@ impl Journal {
         let etag = got.info.etag.unwrap_or_default();
         let bytes: Vec<bytes::Bytes> = got.body.try_collect().await?;
         match serde_json::from_slice::<Record>(&bytes.concat()) {
-            Ok(record) if record.version == VERSION && record.is_sound() => {
+            Ok(record) if record.version == VERSION && record.is_sound(root) => {
                 Ok(Some(Self { s3: s3.clone(), key: key.to_owned(), id: id.to_owned(), record, etag }))
             }
             _ => {
-                tracing::error!(key, "the journal of a rename can't be read: it stays as it is, unfinished");
+                tracing::error!(
+                    key,
+                    "the journal of a rename can't be read, or leads out of what is mounted: it stays as it is, unfinished"
+                );
                 Ok(None)
             }
         }
@@ -163,9 +167,12 @@ impl Journal {
 }
 
 impl Record {
-    /// Whether these are two directories, neither in the other: nothing else is ever renamed, nor removed.
-    fn is_sound(&self) -> bool {
-        let is_directory = |prefix: &str| prefix.len() > 1 && prefix.ends_with('/');
+    /// Whether these are two directories below `root`, neither in the other: nothing else is ever renamed, nor removed.
+    /// Whoever may write there may have written it.
+    fn is_sound(&self, root: &str) -> bool {
+        let length_min = root.len().max(1) + 1;
+        let is_directory =
+            |prefix: &str| prefix.starts_with(root) && prefix.ends_with('/') && prefix.len() >= length_min;
         is_directory(&self.from)
             && is_directory(&self.to)
             && !self.from.starts_with(&self.to)

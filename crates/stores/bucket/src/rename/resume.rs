@@ -24,7 +24,7 @@ impl Bucket {
             return Ok(());
         }
         for key in self.journals().await? {
-            let Some(journal) = Journal::read(&self.s3, &key).await? else { continue };
+            let Some(journal) = Journal::read(&self.s3, self.root().prefix(), &key).await? else { continue };
             let bucket = Arc::clone(self);
             match journal.record.owner.is_gone() {
                 true => self.take_over(journal).await?,
@@ -80,7 +80,7 @@ impl Bucket {
         let mut last = journal;
         loop {
             tokio::time::sleep(self.rename_lease).await;
-            let now = match Journal::read(&self.s3, &key).await {
+            let now = match Journal::read(&self.s3, self.root().prefix(), &key).await {
                 Ok(Some(now)) => now,
                 Ok(None) => return,
                 Err(error) => {

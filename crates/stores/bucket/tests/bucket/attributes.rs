@@ -1,9 +1,10 @@
 //! Attributes: of the listing, of the objects, and of the options.
 
-use crate::world::{World, patient, scan};
+use crate::world::{World, patient, scan, stat};
 use stoa_bucket::{Attributes, Options};
+use stoa_objects::s3::limits::METADATA_BYTES_MAX;
 use stoa_objects::testing::S3Fault;
-use stoa_vfs::{Error, Ino, Kind, SetAttr, Timestamp, Vfs, XattrMode};
+use stoa_vfs::{Error, Ino, Kind, OpenFlags, SetAttr, SetTime, Timestamp, Vfs, XattrMode};
 
 fn options(attributes: Attributes) -> Options {
     Options { attributes, uid: 7, gid: 8, file_mode: 0o640, dir_mode: 0o750, ..patient() }
@@ -172,5 +173,48 @@ async fn extended_attributes_of_a_directory_are_those_of_its_marker() {
         assert!(matches!(set("", "x", XattrMode::Set).await, Err(Error::Unsupported(_))));
         world.put("full/", "content").await;
         assert!(matches!(set("full", "x", XattrMode::Set).await, Err(Error::Unsupported(_))));
+    }
+}
+
+/// A write carries a tag of its own, and that of a rename of a directory is longer: S3 counts them with what was set.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_carried_leaves_room_for_what_a_write_adds() {
+    let world = World::new(&Options { attributes: Attributes::Objects, ..patient() }).await;
+    let room = METADATA_BYTES_MAX - "stoaputid".len() - 64;
+    let set = async |ino, name: &str, len: usize| {
+        let value = "x".repeat(len).into();
+        world.files.setxattr(ino, format!("user.{name}").as_bytes(), value, XattrMode::Set, false).await
+    };
+    let file = world.create("file").await;
+    file.write(0, b"content").await.unwrap();
+    let taken: usize = {
+        file.flush().await.unwrap();
+        let carried = world.other.head("file", None).await.unwrap().headers.metadata;
+        carried.iter().map(|(name, value)| name.len() + value.len()).sum()
+    };
+    for stored in [true, false] {
+        assert_eq!(set(file.ino, "big", room).await, Err(Error::ValueTooLarge));
+        assert_eq!(set(file.ino, "big", room - taken - 2).await, Err(Error::NoSpace));
+        set(file.ino, "big", room - taken - 3).await.unwrap();
+        assert_eq!(set(file.ino, "stoaputid", 1).await, Err(Error::NotPermitted));
+        if stored {
+            file.write(0, b"changed").await.unwrap();
+        }
+    }
+    // A time with a fraction is longer.
+    let time = Timestamp { secs: 1_000_000_000, nanos: 5 };
+    let touch = SetAttr { mtime: Some(SetTime::At(time)), ..SetAttr::default() };
+    assert_eq!(world.files.setattr(file.ino, &touch).await, Err(Error::NoSpace));
+    file.close().await.unwrap();
+    assert_eq!(world.object("file").await.unwrap(), b"changed");
+    assert_eq!(world.files.setattr(world.ino("file").await, &touch).await.err(), Some(Error::NoSpace));
+
+    // What somebody else has put there may be more.
+    for (len, writable) in [(METADATA_BYTES_MAX - 41, true), (METADATA_BYTES_MAX - 40, false)] {
+        world.put_with("theirs", "theirs", &[("a", &"x".repeat(len - 1))]).await;
+        let files = world.again(&patient());
+        let ino = stat(files.as_ref(), "theirs").await.unwrap().ino;
+        let opened = files.open(ino, OpenFlags { write: true, ..OpenFlags::default() }).await;
+        assert_eq!(opened.is_ok(), writable, "{opened:?}");
     }
 }

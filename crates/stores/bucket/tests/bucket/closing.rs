@@ -25,7 +25,7 @@ async fn expect_end(world: &World, file: Option<&[u8]>, beside: Option<&[u8]>) -
     for key in &others {
         assert!(key.starts_with("file.unfinished-here-"), "{key}");
         assert!(world.object(key).await.as_deref() == beside, "{key}");
-        assert_eq!(ended, [Unfinished { key: "file".to_owned(), beside: Some(key.clone()) }]);
+        assert_eq!(ended, [Unfinished { key: "file".to_owned(), beside: Some(key.clone()), emptied: false }]);
     }
     assert_eq!((world.server.uploads_open("bucket"), world.files.status().dirty_bytes), (0, 0));
     ended
@@ -57,28 +57,66 @@ async fn an_edit_is_kept_beside() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_sent_of_an_edit_is_kept_beside() {
+    for replaced in [false, true] {
+        let world = World::new(&options()).await;
+        let (mut old, written) = (pattern(1, 100 * MIB), pattern(2, 40 * MIB));
+        world.put("file", &old).await;
+        let writer = world.writer(world.ino("file").await, false).await.unwrap();
+        write_all(&writer, 16 * MIB as u64, &written).await;
+        let mut new = old.clone();
+        if replaced {
+            old = b"of somebody else".to_vec();
+            new.fill(0);
+            world.put("file", &old).await;
+        }
+        new[16 * MIB..56 * MIB].copy_from_slice(&written);
+        let ended = expect_end(&world, Some(&old), Some(&new)).await;
+        assert_eq!(ended[0].beside.as_ref().unwrap().ends_with("-incomplete"), replaced);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_appended_and_what_is_new_keep_their_name() {
     let world = World::new(&options()).await;
     world.put("file", b"old and ").await;
     let writer = world.writer(world.ino("file").await, false).await.unwrap();
     writer.write(8, b"more").await.unwrap();
     let ended = expect_end(&world, Some(b"old and more"), None).await;
-    assert_eq!(ended, [Unfinished { key: "file".to_owned(), beside: None }], "it is said all the same");
+    assert_eq!(ended, [Unfinished { key: "file".to_owned(), beside: None, emptied: false }], "it is said all the same");
 
     let world = World::new(&options()).await;
     let (writer, new) = (world.create("file").await, pattern(3, 20 * MIB));
     write_all(&writer, 0, &new).await;
     let ended = expect_end(&world, Some(&new), None).await;
-    assert_eq!(ended, [Unfinished { key: "file".to_owned(), beside: None }]);
+    assert_eq!(ended, [Unfinished { key: "file".to_owned(), beside: None, emptied: false }]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_file_that_was_only_emptied_is_empty_once_it_was_closed() {
+async fn a_file_that_was_only_emptied_is_as_it_was_while_somebody_has_it_open() {
     let (world, _writer) = replacing(b"old").await;
     assert_eq!(expect_end(&world, Some(b"old"), None).await, []);
+    // Of a shell that has closed a copy of the descriptor, and of one that is done with it, as much is known.
     let (world, writer) = replacing(b"old").await;
     writer.flush().await.unwrap();
-    assert_eq!(expect_end(&world, Some(b""), None).await, [], "that its last descriptor is gone may not be known yet");
+    let ended = expect_end(&world, Some(b"old"), None).await;
+    assert_eq!(ended.len(), 1);
+    assert!(ended[0].to_string().contains("\"file\" is as it was before, and not empty"), "{}", ended[0]);
+    assert!(writer.close().await.is_err(), "what comes after the end changes nothing");
+    assert_eq!(world.object("file").await.unwrap(), b"old");
+    let (world, writer) = replacing(b"old").await;
+    writer.close().await.unwrap();
+    assert_eq!(expect_end(&world, Some(b""), None).await, [], "it was closed for the last time");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_is_emptied_again_was_not_closed_since() {
+    let (world, first) = replacing(b"old").await;
+    first.flush().await.unwrap();
+    first.write(0, b"new").await.unwrap();
+    first.flush().await.unwrap();
+    let _second = world.writer(first.ino, true).await.unwrap();
+    assert_eq!(expect_end(&world, Some(b"new"), None).await, []);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

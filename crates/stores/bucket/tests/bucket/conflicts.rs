@@ -2,7 +2,9 @@
 
 use crate::world::{World, Writer, patient, read, stat};
 use crate::writes::{MIB, pattern, write_all};
+use std::time::Duration;
 use stoa_bucket::Options;
+use stoa_objects::testing::S3Fault;
 use stoa_vfs::{Error, Vfs};
 
 const THEIRS: &[u8] = b"of somebody else";
@@ -114,6 +116,55 @@ async fn without_versions_what_was_kept_is_what_is_cached() {
         expect_both(&world, file, Some(THEIRS), &ours).await;
         assert_eq!(beside(&world).await[0].ends_with("-incomplete"), !cached);
     }
+}
+
+/// Parts of what is written are sent, and the rest of the file is kept: neither can be had anywhere else.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_kept_beside_what_was_sent_is_what_is_cached() {
+    for (len, offset) in [(25 * MIB + 3, 8 * MIB), (9 * MIB, 9 * MIB)] {
+        for (cached, theirs) in [(true, Some(THEIRS)), (false, Some(THEIRS)), (false, None)] {
+            let world = World::new(&Options { memory_bytes_max: 256 << 20, ..options() }).await;
+            let mut ours = pattern(6, len);
+            world.put("file", &ours).await;
+            if cached {
+                world.cat("file").await.unwrap();
+            }
+            let file = world.writer(world.ino("file").await, false).await.unwrap();
+            let new = pattern(7, 16 * MIB + 5);
+            write_all(&file, offset as u64, &new).await;
+            if !cached {
+                ours.fill(0);
+            }
+            ours.resize(len.max(offset + new.len()), 0);
+            ours[offset..offset + new.len()].copy_from_slice(&new);
+            match theirs {
+                Some(theirs) => world.put("file", theirs).await,
+                None => world.other.delete("file", None, None).await.unwrap(),
+            }
+            expect_both(&world, file, theirs, &ours).await;
+            assert_eq!(beside(&world).await[0].ends_with("-incomplete"), !cached);
+        }
+    }
+}
+
+/// Ours has taken the place of theirs, and nobody here was told: the copy of theirs is the only one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn theirs_stays_aside_when_ours_may_have_taken_its_place() {
+    let world = World::new(&options()).await;
+    world.put("file", "old").await;
+    let file = world.writer(world.ino("file").await, true).await.unwrap();
+    let ours = pattern(1, 40 * MIB);
+    write_all(&file, 0, &ours).await;
+    world.put("file", THEIRS).await;
+    for fault in [S3Fault::Delay(Duration::ZERO), S3Fault::DropAfter, S3Fault::Status(403)] {
+        world.server.faults.next("POST", "/file?uploadId", fault);
+    }
+    assert_eq!(file.close().await, Err(Error::Stale));
+    assert_eq!(world.server.faults.pending(), 0);
+    assert!(world.object("file").await.unwrap() == ours);
+    let aside = beside(&world).await;
+    assert!(aside.len() == 1 && aside[0].ends_with("-theirs"), "{aside:?}");
+    assert_eq!(world.object(&aside[0]).await.unwrap(), THEIRS);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

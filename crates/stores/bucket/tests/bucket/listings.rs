@@ -139,3 +139,23 @@ async fn who_looks_at_one_name_after_the_other_goes_on_with_the_listing() {
     let (_, cost) = world.cost(looked).await;
     assert!(cost.heads == 0 && (1..=4).contains(&cost.lists), "{cost:?}");
 }
+
+/// Who is at a listing goes on with what was read before: it does not bring back what was changed here since.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_changed_here_since_is_listed_without_its_attributes() {
+    let world = World::new(&patient()).await;
+    world.put_all(&["a", "b", "c"]).await;
+    let first = world.files.readdir(Ino::ROOT, Cookie::START, 1, true).await.unwrap();
+    let names: Vec<_> = ["a", "b", "c"].into_iter().filter(|name| *name != text(&first.entries[0])).collect();
+    let file = world.writer(world.ino(names[0]).await, true).await.unwrap();
+    file.write(0, b"changed").await.unwrap();
+    let ino = file.ino;
+    file.close().await.unwrap();
+    world.files.unlink(Ino::ROOT, &name(names[1])).await.unwrap();
+    let rest = world.files.readdir(Ino::ROOT, first.entries[0].cookie, 10, true).await.unwrap();
+    for entry in &rest.entries {
+        assert_eq!(entry.entry, None, "{}", text(entry));
+    }
+    assert_eq!((rest.entries.len(), world.ino(names[0]).await), (2, ino));
+    assert!(scan(world.files.as_ref(), Ino::ROOT, 10, true).await.iter().all(|entry| entry.entry.is_some()));
+}

@@ -101,3 +101,30 @@ async fn with_the_right_to_list_alone_names_are_seen_and_not_read() {
         assert_eq!(world.cat("cat").await.err(), Some(Error::Denied));
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_stored_while_its_name_is_looked_up_is_found_as_that() {
+    let world = World::new(&Options { ttl: Duration::from_millis(20), ..patient() }).await;
+    world.put("a", "old").await;
+    // So many that the directory `a/` is asked for after the object was seen.
+    for n in 0..150 {
+        world.put(&format!("a.{n:03}"), "").await;
+    }
+    let file = world.writer(world.ino("a").await, true).await.unwrap();
+    file.write(0, b"changed").await.unwrap();
+    tokio::time::sleep(Duration::from_millis(30)).await;
+    for delay in [0, 300] {
+        world.server.faults.next("GET", "list-type=2", S3Fault::Delay(Duration::from_millis(delay)));
+    }
+    let storing = async {
+        while world.server.faults.pending() > 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let ino = file.ino;
+        file.close().await.unwrap();
+        ino
+    };
+    let (found, ino) = tokio::join!(world.stat("a"), storing);
+    let found = found.unwrap();
+    assert_eq!((found.ino, found.size), (ino, 7));
+}

@@ -2,6 +2,7 @@
 
 use crate::world::{World, doubting, name, patient};
 use std::collections::BTreeMap;
+use std::time::Duration;
 use stoa_bucket::{Attributes, Options};
 use stoa_objects::s3::{Condition, Headers, Storage};
 use stoa_objects::testing::S3Fault;
@@ -162,6 +163,36 @@ async fn a_file_that_may_not_be_removed_stays_where_it_was() {
     world.server.faults.end_each();
     mv(&world, "a", "c").await.unwrap();
     assert_eq!(world.keys().await, ["b", "c"]);
+}
+
+/// Of a removal that took effect, and of which only the answer was lost, the next attempt may be refused.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_copy_stays_when_the_original_is_gone() {
+    for replaced in [None, Some("of somebody else")] {
+        let world = World::new(&patient()).await;
+        world.put("a", "a").await;
+        world.ls("").await;
+        world.server.faults.next("DELETE", "/a", S3Fault::DropAfter);
+        world.server.faults.next("DELETE", "/a", S3Fault::Status(403));
+        if let Some(replaced) = replaced {
+            world.server.faults.next("HEAD", "/a", S3Fault::Delay(Duration::ZERO));
+            world.server.faults.next("HEAD", "/a", S3Fault::Delay(Duration::from_millis(500)));
+            let moving = mv(&world, "a", "c");
+            let replacing = async {
+                while !(world.object("c").await.is_some() && world.object("a").await.is_none()) {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+                world.put("a", replaced).await;
+            };
+            tokio::join!(moving, replacing).0.unwrap();
+            assert_eq!(world.object("a").await.unwrap(), replaced.as_bytes());
+        } else {
+            mv(&world, "a", "c").await.unwrap();
+            assert_eq!(world.ls("").await, ["c"]);
+        }
+        assert_eq!((world.object("c").await.unwrap(), world.server.faults.pending()), (b"a".to_vec(), 0));
+        assert_eq!(world.cat("c").await.unwrap(), b"a");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

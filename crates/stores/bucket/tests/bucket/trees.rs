@@ -278,3 +278,25 @@ async fn a_word_that_does_not_get_through_does_not_end_it() {
     assert_eq!(world.server.faults.pending(), 0, "several words did not get through");
     expect(&world, "new", &rest).await;
 }
+
+/// Who may only write below what is mounted may write journals, too.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_journal_that_leads_out_of_what_is_mounted_is_left_alone() {
+    let world = World::below("p/", &Options { rename_lease: Duration::from_millis(100), ..paged() }).await;
+    world.put_all(&["p/old/file", "p/other/file", "secret/file"]).await;
+    let ways =
+        [("secret/", "p/loot/"), ("p/other/", "loot/"), ("p/", "loot/"), ("secret/", "p/"), ("p/old/", "p/new/")];
+    let journal = |n: usize| format!("p/.stoa-rename-{n:032}");
+    for (n, (from, to)) in ways.iter().enumerate() {
+        let record = format!(
+            r#"{{"version":1,"from":"{from}","to":"{to}","replaces":false,"phase":"copying","owner":{{"machine":"","pid":1,"started":1}},"beat":1}}"#
+        );
+        world.put(&journal(n), record).await;
+    }
+    world.files.resume().await.unwrap();
+    until("that within it is finished", async || !world.keys().await.contains(&journal(4))).await;
+    until("nothing else goes on", async || world.files.status().renames.is_empty()).await;
+    let others = world.keys().await.into_iter().filter(|key| !key.contains(".stoa-rename-"));
+    assert_eq!(others.collect::<Vec<_>>(), ["p/new/file", "p/other/file", "secret/file"]);
+    assert_eq!(world.keys().await.len(), 7, "the journals stay");
+}
