@@ -3,10 +3,12 @@
 use crate::setting::{on_all_servers, pattern};
 use anyhow::{Context, Result, ensure};
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
+use std::process::Stdio;
 use std::time::Duration;
-use stoa_tests::command::{note, program, shell};
+use stoa_tests::command::{note, program, shell, until};
 use stoa_tests::{Objects, Place, Setup, StoreKind, in_place, scale, tools};
 
 const LIMIT: Duration = Duration::from_secs(120);
@@ -266,6 +268,36 @@ fn a_copy_that_was_killed_goes_on() -> Result<()> {
             ensure!(back.get(&format!("f{n}"))?.as_deref() == Some(content(n).as_slice()), "f{n}");
         }
         ensure!(back.uploads()? == 0, "unfinished uploads");
+        Ok(())
+    })
+}
+
+/// Names may be durable before the bytes are: a file may be empty then, and looks as if somebody had changed it.
+#[test]
+fn an_import_whose_mount_was_killed_goes_on() -> Result<()> {
+    let count = scale::pick(600, 3000);
+    beside_objects("mount-killed", |place, objects| {
+        let content = |n: usize| pattern(n as u8, 5_000 + n % 70);
+        (0..count).try_for_each(|n| objects.put(&format!("f{n}"), &content(n)))?;
+        let dir = made(place, "imported")?;
+        File::open(&dir)?.sync_all()?;
+        let access = place.store()?.access();
+        let mut stoa = program(tools::stoa()?);
+        stoa.envs(access.env.iter().map(|(name, value)| (name, value)));
+        stoa.arg("import").args(&access.args).arg(objects.url()).arg(&dir);
+        let mut child = stoa.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        until("some are copied", LIMIT, || Ok(std::fs::read_dir(&dir)?.count() > count / 2))?;
+        place.kill()?;
+        child.wait()?;
+        place.mount(&[])?;
+        let cut = contents(&dir)?.iter().filter(|(name, found)| name.starts_with('f') && found.is_empty()).count();
+        note(&format!("{cut} files were empty"));
+        expect(&import(place, &objects, &dir, &[])?, &[])?;
+        let found = contents(&dir)?;
+        ensure!(found.len() == count, "{} files: something is left", found.len());
+        for n in 0..count {
+            ensure!(found[&format!("f{n}")] == content(n), "f{n} is not whole");
+        }
         Ok(())
     })
 }

@@ -73,3 +73,33 @@ async fn of_two_imports_at_once_one_copies_a_file() {
     assert_eq!(names(), ["file"]);
     assert!(std::fs::read(dir.path().join("file")).unwrap() == content);
 }
+
+/// Of a file that lost its end when the machine did, the time is still that of its import. Who shortens one changes that.
+#[tokio::test]
+async fn a_file_that_lost_its_end_is_copied_again_and_one_that_was_cut_is_left() {
+    let server = S3Server::start("bucket").await.unwrap();
+    let s3 = server.bucket("bucket", &ConnectOptions::default()).unwrap();
+    for key in ["lost", "cut"] {
+        s3.put(key, vec![7; 1000].into(), &Headers::default(), &Condition::None).await.unwrap();
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let run = async || {
+        let (import, tally) = import(&s3, dir.path(), false);
+        import.run().await.unwrap();
+        tally.report()
+    };
+    assert_eq!(run().await.files, 2);
+    for (name, keeps_time) in [("lost", true), ("cut", false)] {
+        let file = std::fs::File::options().write(true).open(dir.path().join(name)).unwrap();
+        let modified = file.metadata().unwrap().modified().unwrap();
+        file.set_len(0).unwrap();
+        if keeps_time {
+            file.set_modified(modified).unwrap();
+        }
+    }
+    let report = run().await;
+    let left: Vec<&str> = report.problems.iter().map(|problem| problem.name.as_str()).collect();
+    assert_eq!((report.files, left), (1, vec!["cut"]), "{report:?}");
+    let len = |name: &str| std::fs::metadata(dir.path().join(name)).unwrap().len();
+    assert_eq!((len("lost"), len("cut")), (1000, 0));
+}

@@ -102,7 +102,7 @@ impl Import {
         let (Some(stat), Some(there)) = (&seen.stat, &seen.there) else { return Ok(false) };
         match there {
             There::Same => return Ok(true),
-            There::Older => return Ok(false),
+            There::Older | There::Cut => return Ok(false),
             There::Other => {}
         }
         // Not imported, or on a file system that keeps no record: of the same size and time, it is taken for the same.

@@ -5,6 +5,7 @@ use crate::attributes::{mtime, value, value_at};
 use crate::tree::Dir;
 use rustix::fs::{Stat, XattrFlags};
 use rustix::io::Errno;
+use std::cmp::Ordering;
 use std::fs::File;
 use stoa_objects::s3::{Listed, ObjectInfo};
 use stoa_vfs::Name;
@@ -26,6 +27,8 @@ pub(super) enum There {
     Same,
     /// What was imported from an earlier content, and not changed here.
     Older,
+    /// What was imported and has lost its end: the machine, or the mount, ended before it was durable.
+    Cut,
     /// Something else.
     Other,
 }
@@ -55,9 +58,15 @@ impl Record {
         {
             return Ok(There::Same);
         }
-        // Of whatever content it is: is the file still as it was then?
-        let unchanged = kept.starts_with(&format!("{} {} ", stat.st_size, time(stat)));
-        Ok(if unchanged { There::Older } else { There::Other })
+        // Of whatever content it is: is the file still as it was then? Who shortens it changes its time.
+        let mut words = kept.split(' ');
+        let size = words.next().and_then(|size| size.parse::<u64>().ok());
+        let same_time = words.next() == Some(time(stat).as_str());
+        Ok(match size.map(|size| stat.st_size.cast_unsigned().cmp(&size)) {
+            Some(Ordering::Equal) if same_time => There::Older,
+            Some(Ordering::Less) if same_time => There::Cut,
+            _ => There::Other,
+        })
     }
 
     /// Whether a file has the content of an object that it was imported from, and was not changed since.
