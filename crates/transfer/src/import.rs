@@ -5,7 +5,7 @@ mod object;
 mod order;
 mod record;
 
-pub(crate) use record::Record;
+pub(crate) use record::{Record, There};
 
 use crate::attributes::Carried;
 use crate::jobs::Jobs;

@@ -4,6 +4,7 @@ mod draft;
 
 pub(crate) use draft::{Draft, is_same};
 
+use crate::import::Record;
 use crate::{Error, Result};
 use parking_lot::Mutex;
 use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, Stat};
@@ -132,20 +133,35 @@ pub(crate) fn temporary(key: &str) -> String {
     format!("{TEMPORARY}{:032x}", hash.finish128().as_u128())
 }
 
-/// Has what was written to files of a tree made durable.
+/// Has what was written to files of a tree made durable. One that can't be is told, and copied again by a later run.
 pub(crate) fn sync(written: &[(Dir, Name)]) -> Result<()> {
+    // `EINTR` says nothing of what was written: where a program was killed while the kernel sent the times of its file, the next
+    // fsync of the file says so, once (`fuse_flush_time_update`).
+    sync_each(written, |file| retry_on_intr(|| rustix::fs::fsync(file)))
+}
+
+fn sync_each(written: &[(Dir, Name)], fsync: impl Fn(&File) -> rustix::io::Result<()>) -> Result<()> {
+    let mut first = Ok(());
     for (dir, name) in written {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        match rustix::fs::openat(dir, name.as_bytes(), flags, Mode::empty()) {
-            // `EINTR` says nothing of what was written: where a program was killed while the kernel sent the times of its file, the next
-            // fsync of the file says so, once (`fuse_flush_time_update`).
-            Ok(file) => retry_on_intr(|| rustix::fs::fsync(&file))?,
+        let synced = match rustix::fs::openat(dir, name.as_bytes(), flags, Mode::empty()).map(File::from) {
+            Ok(file) => fsync(&file).map_err(|errno| failed(&file, errno)),
             // A link, one that may not be read, or one that is gone again.
-            Err(Errno::LOOP | Errno::ACCESS | Errno::NOENT) => {}
-            Err(errno) => return Err(errno.into()),
-        }
+            Err(Errno::LOOP | Errno::ACCESS | Errno::NOENT) => Ok(()),
+            Err(errno) => Err(errno.into()),
+        };
+        // One that failed keeps no other from it.
+        first = first.and(synced);
     }
-    Ok(())
+    first
+}
+
+/// A file could not be made durable. That is said once: from then on only its record can tell.
+fn failed(file: &File, errno: Errno) -> Error {
+    if let Err(error) = Record::doubt(file) {
+        tracing::warn!(%error, "a file that is not durable can't be marked as that: a later run takes it for the same");
+    }
+    errno.into()
 }
 
 /// Has the names of a tree made durable, and on most file systems all else that is left to do.
@@ -159,3 +175,6 @@ pub(crate) fn sync_all(root: &Dir) -> Result<()> {
     retry_on_intr(|| rustix::fs::fsync(root))?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

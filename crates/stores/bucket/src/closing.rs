@@ -77,7 +77,7 @@ impl Bucket {
         let Some(writing) = draft.as_mut().filter(|draft| draft.is_being_written()) else { return Ok(None) };
         let key = writing.key().to_owned();
         let ended = writing.end(&self.sink()).await.inspect_err(|error| {
-            tracing::error!(%error, key, "what was being written is not in the store under its name");
+            tracing::error!(%error, key, "what was being written when the mount ended is not kept as it is to be");
         });
         let (beside, emptied) = match ended? {
             Ended::Nothing => return Ok(None),

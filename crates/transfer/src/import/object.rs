@@ -1,7 +1,6 @@
 //! One object, and what is at its name.
 
-use super::Import;
-use super::record::{Record, There};
+use super::{Import, Record, There};
 use crate::attributes::mtime;
 use crate::tally::add;
 use crate::tree::{self, Dir, TEMPORARY};

@@ -21,8 +21,8 @@ pub(crate) struct Record {
 }
 
 /// What is at the name of an object.
-#[derive(Debug)]
-pub(super) enum There {
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum There {
     /// What was imported from this content.
     Same,
     /// What was imported from an earlier content, and not changed here.
@@ -49,8 +49,18 @@ impl Record {
         }
     }
 
+    /// Has a later run copy a file again, if it was imported: its content may not be what was written to it.
+    pub(crate) fn doubt(file: &File) -> Result<()> {
+        if value(file, NAME)?.is_none() {
+            return Ok(());
+        }
+        let size = rustix::fs::fstat(file)?.st_size.cast_unsigned();
+        // No object has an empty tag: it is one of an earlier content.
+        Self { size, etag: String::new() }.keep(file)
+    }
+
     /// What a regular file is to the object `listed`.
-    pub(super) fn compare(dir: &Dir, name: &Name, stat: &Stat, listed: &Listed) -> Result<There> {
+    pub(crate) fn compare(dir: &Dir, name: &Name, stat: &Stat, listed: &Listed) -> Result<There> {
         let Some(kept) = value_at(dir, name, NAME)? else { return Ok(There::Other) };
         let kept = String::from_utf8_lossy(&kept).into_owned();
         if Self::of(listed).is_some_and(|record| record.text(stat) == kept)

@@ -4,14 +4,17 @@ use super::{Draft, Sink};
 use crate::error::{told, told_of_read};
 use crate::extents::Place;
 use crate::found::Version;
+use crate::parts::Parts;
+use crate::rename::new_id;
 use crate::source::{Raw, cached, has, pieces};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::SystemTime;
-use stoa_objects::s3::limits::KEY_BYTES_MAX;
-use stoa_objects::s3::{Condition, ObjectInfo, Source, Written};
+use stoa_objects::Error as ObjectsError;
+use stoa_objects::s3::limits::{COPY_BYTES_MAX, KEY_BYTES_MAX};
+use stoa_objects::s3::{Condition, Headers, ObjectInfo, Source, Upload, Written};
 use stoa_vfs::{Error, Result};
 
 /// How often a name is tried that others write too.
@@ -45,10 +48,11 @@ impl Draft {
         let key = Arc::clone(&self.key);
         if self.is_sent(0..u64::MAX) {
             let (theirs, missing) = self.change_places(sink).await?;
-            // Theirs stays aside, and ours under the name, if ours can't be kept elsewhere.
-            let beside = self.make_beside(sink, &key, mark(missing)).await?;
-            self.give_back(sink, &key, theirs).await?;
-            return Ok((beside, missing));
+            let aside = theirs.as_ref().map(|(aside, _)| Arc::clone(aside));
+            let beside = self.change_back(sink, &key, theirs, missing).await;
+            return beside
+                .map(|beside| (beside, missing))
+                .map_err(|error| has_the_name(&key, aside.as_deref(), &error));
         }
         if self.replaces.as_ref().is_some_and(|replaced| replaced.version.is_some()) {
             match self.make_beside(sink, &key, "").await {
@@ -140,6 +144,8 @@ impl Draft {
                     let etag = info.etag.clone().ok_or(Error::Stale)?;
                     let aside = beside(&self.key, self.word, sink.host, attempt, "-theirs");
                     copy_of(sink, &self.key, &info, &aside, &Condition::IfAbsent).await?;
+                    // Whoever ends this process from here on finds out where it is.
+                    tracing::warn!(key = %self.key, %aside, "what has the name makes room for what was written here, until that is kept beside it: a copy stays aside");
                     (Some((aside, info)), Condition::IfMatch(etag))
                 }
                 Err(error) if error.is_not_found() => (None, Condition::IfAbsent),
@@ -164,6 +170,19 @@ impl Draft {
         Err(Error::Stale)
     }
 
+    /// Keeps ours beside, and gives them their name back. Theirs stays aside, and ours under the name, if ours can't be kept elsewhere.
+    async fn change_back(
+        &mut self,
+        sink: &Sink<'_>,
+        key: &Arc<str>,
+        theirs: Option<(Arc<str>, ObjectInfo)>,
+        missing: u64,
+    ) -> Result<Arc<str>> {
+        let beside = self.make_beside(sink, key, mark(missing)).await?;
+        self.give_back(sink, key, theirs).await?;
+        Ok(beside)
+    }
+
     /// Removes the copy of theirs if that still has the name: ours may have taken it, and only the answer was lost.
     async fn remove_aside(&self, sink: &Sink<'_>, aside: &str, theirs: &ObjectInfo) -> Result<()> {
         let etag = theirs.etag.as_deref().unwrap_or_default();
@@ -183,8 +202,20 @@ impl Draft {
         let copied = sink.s3.head(&aside, None).await.map_err(told)?;
         let info = ObjectInfo { etag: copied.etag, version: copied.version, ..info };
         copy_of(sink, &aside, &info, key, &ours.map_or(Condition::IfAbsent, Condition::IfMatch)).await?;
-        sink.s3.delete(&aside, None, None).await.map_err(told)
+        if let Err(error) = sink.s3.delete(&aside, None, None).await {
+            tracing::warn!(%error, key, %aside, "what made room has its name again, and the copy of it can't be removed");
+        }
+        Ok(())
     }
+}
+
+/// What is told when ours has got the name, and could not be kept elsewhere or leave it again.
+fn has_the_name(key: &str, aside: Option<&str>, error: &Error) -> Error {
+    let before =
+        aside.map_or_else(|| "nothing had it before".to_owned(), |aside| format!("what had it is in {aside:?}"));
+    Error::Io(format!(
+        "what was written had to take the name {key:?} for a while, and has not left it: {before}: {error}"
+    ))
 }
 
 /// Copies an object of any length, with what it carries.
@@ -193,7 +224,25 @@ async fn copy_of(sink: &Sink<'_>, from: &str, info: &ObjectInfo, to: &str, condi
         return sink.s3.put(to, Bytes::new().into(), &info.headers, condition).await.map_err(told);
     }
     let source = Source { key: from.to_owned(), version: info.version.clone(), if_match: info.etag.clone() };
-    super::copy(sink, &source, info.size, to, &info.headers, condition).await
+    let upload = begin_tagged(sink, from, to, &info.headers).await.map_err(told)?;
+    let parts = Parts::of(sink.s3, upload, sink.traffic);
+    parts.copy_all(&source, info.size, COPY_BYTES_MAX, condition).await.map_err(told)
+}
+
+/// Begins an upload of copies of `from`, with its tags if these can be read and written: the content is worth more.
+async fn begin_tagged(sink: &Sink<'_>, from: &str, to: &str, headers: &Headers) -> stoa_objects::Result<Upload> {
+    let tagged = match sink.s3.get_tags(from).await {
+        Ok(tags) if tags.is_empty() => None,
+        Ok(tags) => Some(sink.s3.create_upload_marked(to, headers, &tags, &new_id()).await),
+        Err(ObjectsError::Unsupported { .. }) => None,
+        Err(error) => Some(Err(error)),
+    };
+    match tagged {
+        Some(Ok(upload)) => return Ok(upload),
+        Some(Err(error)) => tracing::warn!(%error, from, to, "a copy does not have the tags of what it is of"),
+        None => {}
+    }
+    sink.s3.create_upload_of_copies(to, headers).await
 }
 
 /// What the name of what was written ends with.

@@ -2,7 +2,10 @@
 
 use crate::world::{World, Writer, patient};
 use crate::writes::{MIB, pattern, write_all};
+use std::collections::BTreeMap;
+use std::time::Duration;
 use stoa_bucket::{Options, Unfinished};
+use stoa_objects::testing::S3Fault;
 
 fn options() -> Options {
     Options { host: "here".to_owned(), memory_bytes_max: 512 << 20, ..patient() }
@@ -73,6 +76,34 @@ async fn what_was_sent_of_an_edit_is_kept_beside() {
         new[16 * MIB..56 * MIB].copy_from_slice(&written);
         let ended = expect_end(&world, Some(&old), Some(&new)).await;
         assert_eq!(ended[0].beside.as_ref().unwrap().ends_with("-incomplete"), replaced);
+    }
+}
+
+/// What was sent takes the place of what was there for a while: that comes back with its tags, and if it can't, it is said where it is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_had_to_make_room_comes_back_or_is_named() {
+    for fails in [false, true] {
+        let old = pattern(1, 20 * MIB);
+        let (world, writer) = replacing(&old).await;
+        let tags = BTreeMap::from([("team".to_owned(), "red".to_owned())]);
+        world.other.put_tags("file", &tags).await.unwrap();
+        let new = pattern(2, 40 * MIB);
+        write_all(&writer, 0, &new).await;
+        if !fails {
+            expect_end(&world, Some(&old), Some(&new)).await;
+            assert_eq!(world.other.get_tags("file").await.unwrap(), tags);
+            continue;
+        }
+        // The first makes what was written the object; the second would put back what was there.
+        for fault in [S3Fault::Delay(Duration::ZERO), S3Fault::Status(403)] {
+            world.server.faults.next("POST", "/file?uploadId", fault);
+        }
+        let error = world.files.close().await.unwrap_err().to_string();
+        let keys = world.keys().await;
+        let aside = keys.iter().find(|key| key.ends_with("-theirs")).unwrap();
+        assert!(world.object(aside).await.unwrap() == old && error.contains(aside), "{error}");
+        assert_eq!(world.other.get_tags(aside).await.unwrap(), tags);
+        assert!(world.object("file").await.unwrap() == new);
     }
 }
 
