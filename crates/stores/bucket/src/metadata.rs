@@ -16,8 +16,8 @@ pub const RESERVED: [&str; 6] = ["mode", "uid", "gid", "mtime", "atime", "ctime"
 /// The name of the tag by which a write knows its own object again. It is never shown.
 pub(crate) const TAG: &str = "stoaputid";
 
-/// The longest user metadata that are set here, in bytes of names and values: what S3 takes, less the tag of a rename of a
-/// directory, which has 64 digits.
+/// The longest user metadata that are set here, in bytes of names and values: what S3 takes, less the tag of a rename of a directory, which
+/// has 64 digits.
 pub const BYTES_MAX: usize = METADATA_BYTES_MAX - TAG.len() - 64;
 
 /// The longest with which an object can be written: the tag of a write has 32 digits.

@@ -169,15 +169,7 @@ impl Bucket {
     }
 
     async fn delete(&self, version: &Version) -> Result<()> {
-        let deleted = self.s3.delete(&version.key, version.etag.as_deref(), None).await;
-        if matches!(deleted, Err(ObjectsError::Conflict { .. } | ObjectsError::NotFound { .. })) {
-            // Somebody else was there: who asks again gets what is there now.
-            if let Some(file) = self.inodes.find(&Target::Object(version.clone())) {
-                file.went_stale();
-            }
-            self.changed(&version.key);
-        }
-        deleted.map_err(told)
+        self.s3.delete(&version.key, version.etag.as_deref(), None).await.map_err(told)
     }
 
     /// Removes a directory that has nothing but its marker.

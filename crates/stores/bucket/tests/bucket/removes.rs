@@ -218,21 +218,3 @@ async fn one_file_that_cant_be_stored_keeps_no_other_from_it() {
     assert_eq!(world.files.sync().await, Err(Error::Denied));
     assert_eq!(world.keys().await.len(), 7);
 }
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_somebody_replaced_is_looked_at_anew_when_it_could_not_be_removed() {
-    for is_referred in [true, false] {
-        let world = World::new(&patient()).await;
-        world.put_all(&["a", "b"]).await;
-        world.ls("").await;
-        if is_referred {
-            world.cat("a").await.unwrap();
-        }
-        world.put("a", "of somebody else").await;
-        assert_eq!(unlink(&world, "a").await, Err(Error::Stale));
-        assert_eq!(world.object("a").await.unwrap(), b"of somebody else");
-        assert_eq!(world.cat("a").await.unwrap(), b"of somebody else");
-        unlink(&world, "a").await.unwrap();
-        assert_eq!(world.keys().await, ["b"]);
-    }
-}
