@@ -73,7 +73,7 @@ pub(crate) fn write(set: &SetAttr, user: &mut BTreeMap<String, String>) {
     write_of(Kind::Regular, set, user);
 }
 
-/// As [`write`], if there is room for it: otherwise the file could not be stored with all that it carries.
+/// As [`write()`], if there is room for it: otherwise the file could not be stored with all that it carries.
 ///
 /// # Errors
 /// [`Error::NoSpace`], and nothing is changed.
