@@ -18,8 +18,10 @@ pub struct Health {
 #[derive(Debug, Default)]
 struct Inner {
     report: HealthReport,
-    /// When the log was told last that something is wrong which is not over.
+    /// When the log was told last that something is wrong.
     warned: Option<Instant>,
+    /// Whether it was not told since that the store answers again. It may do one thing and refuse another, in turns.
+    is_away: bool,
 }
 
 /// What [`Health`] knows at one moment.
@@ -57,7 +59,7 @@ impl Health {
     pub(crate) fn failed(&self, message: String, tried: Duration) {
         let mut inner = self.inner.lock();
         if tried >= WARN_AFTER && inner.warned.is_none_or(|warned| warned.elapsed() >= WARN_EVERY) {
-            inner.warned = Some(Instant::now());
+            (inner.warned, inner.is_away) = (Some(Instant::now()), true);
             tracing::warn!(%message, seconds = tried.as_secs(), "the store does not do what it is asked; it is asked again");
         }
         let report = &mut inner.report;
@@ -71,7 +73,7 @@ impl Health {
         if inner.report.failures_in_row > 0 {
             inner.report.failures_in_row = 0;
             inner.report.recovered = Some(SystemTime::now());
-            if inner.warned.take().is_some() {
+            if std::mem::take(&mut inner.is_away) {
                 tracing::info!("the store answers again");
             }
         }
@@ -101,15 +103,21 @@ mod tests {
     #[test]
     fn an_outage_is_told_once_and_so_is_its_end() {
         let health = Health::default();
-        let warned = || health.inner.lock().warned;
+        let told = || {
+            let inner = health.inner.lock();
+            (inner.warned, inner.is_away)
+        };
         health.failed("hiccup".into(), Duration::from_secs(1));
-        assert_eq!(warned(), None);
+        assert_eq!(told(), (None, false));
         health.failed("away".into(), Duration::from_secs(5));
-        let first = warned().unwrap();
+        let (first, is_away) = told();
+        assert!(first.is_some() && is_away);
         health.failed("still away".into(), Duration::from_secs(9));
-        assert_eq!(warned(), Some(first));
+        assert_eq!(told(), (first, true));
+        // It reads, and does not write.
         health.succeeded();
-        assert_eq!(warned(), None);
-        assert_eq!(health.report().failures, 3);
+        health.failed("still away".into(), Duration::from_secs(12));
+        assert_eq!(told(), (first, false));
+        assert_eq!(health.report().failures, 4);
     }
 }

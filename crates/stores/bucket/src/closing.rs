@@ -82,7 +82,6 @@ impl Bucket {
         let (beside, emptied) = match ended? {
             Ended::Nothing => return Ok(None),
             Ended::Emptied => (None, true),
-
             Ended::Stored => (None, false),
             Ended::Beside(beside) => (Some(beside.to_string()), false),
         };
