@@ -157,6 +157,7 @@ impl Cache {
             memory_bytes: self.fetcher.memory.bytes() + self.fetcher.in_flight.used() + index_bytes,
             memory_bytes_max: self.kept_bytes_max,
             disk_bytes: disk.map_or(0, |disk| disk.bytes()),
+            disk_bytes_max: disk.map_or(0, |disk| disk.bytes_max()),
             hits: get(hits),
             misses: get(misses),
             disk_hits: get(disk_hits),

@@ -154,6 +154,11 @@ impl Disk {
         self.index.lock().slabs() * self.limits.slab_bytes
     }
 
+    /// What they may take at most, in bytes.
+    pub(crate) fn bytes_max(&self) -> u64 {
+        self.limits.slabs_max * self.limits.slab_bytes
+    }
+
     /// What the index takes, in bytes of memory.
     pub(crate) fn index_bytes(&self) -> u64 {
         self.index.lock().entries() * INDEX_ENTRY_BYTES

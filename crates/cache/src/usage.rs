@@ -11,6 +11,8 @@ pub struct Usage {
     pub memory_bytes_max: u64,
     /// Disk space taken, in bytes.
     pub disk_bytes: u64,
+    /// Most disk space that is taken: 0 without a disk cache. It may be less than was asked for, where the disk has less room.
+    pub disk_bytes_max: u64,
     /// Pieces asked for by readers and found in memory.
     pub hits: u64,
     /// Pieces asked for by readers and not found in memory.

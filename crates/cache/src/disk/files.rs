@@ -22,8 +22,7 @@ pub(crate) trait Files: Send + Sync + 'static {
 pub(crate) fn room(path: &Path) -> Option<u64> {
     let disk = path.ancestors().find_map(|path| rustix::fs::statvfs(path).ok())?;
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-    let held = |file: io::Result<fs::DirEntry>| file.and_then(|file| file.metadata()).map_or(0, |about| about.len());
-    let held: u64 = fs::read_dir(path).map_or(0, |files| files.map(held).sum());
+    let held: u64 = slabs_in(path).unwrap_or_default().iter().map(|(_, len)| len).sum();
     Some(held.saturating_add(free / 10 * 9))
 }
 
@@ -55,16 +54,7 @@ impl Folder {
 
 impl Files for Folder {
     fn list(&self) -> io::Result<Vec<(u64, u64)>> {
-        let mut slabs = Vec::new();
-        for file in fs::read_dir(&self.path)? {
-            let file = file?;
-            let name = file.file_name();
-            let number = name.to_str().and_then(|name| name.strip_prefix("slab-"));
-            if let Some(slab) = number.and_then(|number| u64::from_str_radix(number, 16).ok()) {
-                slabs.push((slab, file.metadata()?.len()));
-            }
-        }
-        Ok(slabs)
+        slabs_in(&self.path)
     }
 
     fn read(&self, slab: u64, position: u64, len: usize) -> io::Result<Vec<u8>> {
@@ -80,6 +70,20 @@ impl Files for Folder {
     fn remove(&self, slab: u64) -> io::Result<()> {
         fs::remove_file(self.slab(slab))
     }
+}
+
+/// The slabs in a folder, each with its length in bytes.
+fn slabs_in(path: &Path) -> io::Result<Vec<(u64, u64)>> {
+    let mut slabs = Vec::new();
+    for file in fs::read_dir(path)? {
+        let file = file?;
+        let name = file.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix("slab-"));
+        if let Some(slab) = number.and_then(|number| u64::from_str_radix(number, 16).ok()) {
+            slabs.push((slab, file.metadata()?.len()));
+        }
+    }
+    Ok(slabs)
 }
 
 fn private() -> OpenOptions {

@@ -127,8 +127,8 @@ impl Backing {
         }
     }
 
-    /// What the cache of data did and holds; on disk it may hold `disk_bytes_max`.
-    pub(super) fn cache(&self, disk_bytes_max: u64) -> Cache {
+    /// What the cache of data did and holds.
+    pub(super) fn cache(&self) -> Cache {
         let usage = match self {
             Self::Volume(volume, _) => volume.cache_usage(),
             Self::Objects(bucket) => bucket.cache_usage(),
@@ -142,7 +142,7 @@ impl Backing {
             memory_bytes: usage.memory_bytes,
             memory_bytes_max: usage.memory_bytes_max,
             disk_bytes: usage.disk_bytes,
-            disk_bytes_max: if usage.disk == DiskState::On { disk_bytes_max } else { 0 },
+            disk_bytes_max: if usage.disk == DiskState::On { usage.disk_bytes_max } else { 0 },
         }
     }
 }

@@ -16,8 +16,6 @@ pub(super) struct Counted<'a> {
     /// None before it is mounted.
     pub(super) door: Option<&'a OpStats>,
     pub(super) backing: &'a Backing,
-    /// Most bytes of the cache on disk.
-    pub(super) disk_bytes_max: u64,
 }
 
 impl Counted<'_> {
@@ -33,7 +31,7 @@ impl Counted<'_> {
             read_bytes: self.door.map_or(0, OpStats::read_bytes),
             written_bytes: self.door.map_or(0, OpStats::written_bytes),
             store: store(self.backing),
-            cache: self.backing.cache(self.disk_bytes_max),
+            cache: self.backing.cache(),
             dirty_bytes,
             uncommitted_operations,
             volume: self.backing.figures(),

@@ -106,11 +106,6 @@ impl Plan {
         ))
     }
 
-    /// Most bytes of the cache on disk; 0 if there is none.
-    pub(crate) fn cache_disk_bytes_max(&self) -> u64 {
-        self.cache_dir.as_ref().map_or(0, |_| self.cache_bytes_max)
-    }
-
     /// How long freed memory is kept for what needs some next.
     pub(crate) fn freed_memory_kept(&self) -> Duration {
         resources::freed_memory_kept(self.memory_bytes_max)

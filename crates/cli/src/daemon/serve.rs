@@ -51,7 +51,7 @@ async fn serve(plan: &Plan, readiness: &Readiness) -> Outcome<()> {
         () = readiness.abandoned() => return Err(interrupted(plan)),
     };
     let record = record(plan, exporter.as_ref().map(Exporter::url))?;
-    let served = Arc::new(Served::new(backing.clone(), record.clone(), plan.cache_disk_bytes_max(), began));
+    let served = Arc::new(Served::new(backing.clone(), record.clone(), began));
     let mounted = async {
         let control = Control::open(&record, &served)?;
         readiness.stage(&format!("mounting on {}", record.mountpoint));

@@ -58,20 +58,12 @@ pub(super) struct Served {
     phase: watch::Sender<Phase>,
     door: OnceLock<Arc<OpStats>>,
     began: Instant,
-    cache_disk_bytes_max: u64,
 }
 
 impl Served {
-    /// `backing`, mounted as `record` says, with at most so much cache on disk. It has counted since `began`.
-    pub(super) fn new(backing: Backing, record: Record, cache_disk_bytes_max: u64, began: Instant) -> Self {
-        Self {
-            backing,
-            record,
-            phase: watch::Sender::new(Phase::Starting),
-            door: OnceLock::new(),
-            began,
-            cache_disk_bytes_max,
-        }
+    /// `backing`, mounted as `record` says. It has counted since `began`.
+    pub(super) fn new(backing: Backing, record: Record, began: Instant) -> Self {
+        Self { backing, record, phase: watch::Sender::new(Phase::Starting), door: OnceLock::new(), began }
     }
 
     /// Is told where the door counts, once there is one.
@@ -89,7 +81,6 @@ impl Served {
             age: self.began.elapsed(),
             door: self.door.get().map(AsRef::as_ref),
             backing: &self.backing,
-            disk_bytes_max: self.cache_disk_bytes_max,
         }
         .snapshot()
     }

@@ -37,7 +37,7 @@ async fn a_mounted_volume_is_checked_but_not_repaired() {
         log: None,
         metrics: None,
     };
-    let served = Served::new(Backing::Volume(Arc::clone(&volume), store), record, 0, Instant::now());
+    let served = Served::new(Backing::Volume(Arc::clone(&volume), store), record, Instant::now());
     let refused = served.answer(Request::Fsck { data: false, repair: true }, &Steps::new().0).await.unwrap_err();
     assert!(refused.contains("unmount it first (`stoa umount /mnt/files`)"), "{refused}");
     let report = served.answer(Request::Fsck { data: false, repair: false }, &Steps::new().0).await.unwrap();
