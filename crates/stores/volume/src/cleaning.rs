@@ -139,7 +139,8 @@ impl Volume {
         hopeless.extend(in_vain);
         if !sparse.is_empty() {
             self.log.drain().await.map_err(|error| Error::Io(error.to_string()))?;
-            self.commit().await.map_err(|error| Error::Io(error.to_string()))?;
+        } else if !segments.iter().any(|segment| is_dead(segment, settled)) {
+            return Ok(report);
         }
         let dead = self.dead_segments().await?;
         self.delete_proven(&dead, &mut report, progress).await?;
@@ -151,14 +152,10 @@ impl Volume {
         // In this order. A commit may come between a segment's record and its extents, and counts it as dead. One that begins when
         // they are all there counts them; and of what is dead then there is nothing left to share.
         let settled = self.log.settled();
-        let is_dead = |segment: &SegmentUse| segment.live_bytes == 0 && settled.holds(segment.segment.id);
-        if !self.meta.segments().await?.iter().any(is_dead) {
-            return Ok(Vec::new());
-        }
         self.commit().await.map_err(|error| Error::Io(error.to_string()))?;
         let segments = self.meta.segments().await?;
         let dead = |segment: &SegmentUse| Dead { id: segment.segment.id, stored_bytes: segment.segment.stored_bytes };
-        Ok(segments.iter().filter(|segment| is_dead(segment)).map(dead).collect())
+        Ok(segments.iter().filter(|segment| is_dead(segment, settled)).map(dead).collect())
     }
 
     /// Sends what is alive in a segment into the log again; returns how many bytes.
@@ -293,6 +290,11 @@ impl Volume {
 fn is_sparse(segment: &SegmentUse, settled: Settled) -> bool {
     let live = segment.live_bytes;
     live > 0 && live.saturating_mul(SPARSE) < segment.segment.data_bytes && settled.holds(segment.segment.id)
+}
+
+/// Whether a segment is counted as dead.
+fn is_dead(segment: &SegmentUse, settled: Settled) -> bool {
+    segment.live_bytes == 0 && settled.holds(segment.segment.id)
 }
 
 fn count(len: usize) -> u64 {
