@@ -4,6 +4,7 @@ use crate::record::{Inode, Superblock};
 use crate::{Extent, Result, SegmentId};
 use async_trait::async_trait;
 use bytes::Bytes;
+use std::collections::HashSet;
 use std::ops::Range;
 use stoa_vfs::{Attr, Caller, Cookie, DirPage, Ino, Make, Name, RenameMode, SetTime, Timestamp, XattrMode};
 
@@ -190,9 +191,15 @@ pub trait Meta: std::fmt::Debug + Send + Sync + 'static {
     async fn extents(&self, ino: Ino, range: Range<u64>) -> Result<Vec<Extent>>;
     /// Up to `count` extents of a file, whole, from the one that covers `offset` on: for what goes through a file of any length.
     async fn extents_from(&self, ino: Ino, offset: u64, count: usize) -> Result<Vec<Extent>>;
-    /// Like [`Meta::extents_from`], of those that lie in a segment. None from 0 on means that the file does not name the segment:
+    /// Like [`Meta::extents_from`], of those that lie in one of `segments`. None from 0 on means that the file names none of them:
     /// it is looked at as it is at one moment, however many extents it has.
-    async fn extents_in_segment(&self, ino: Ino, segment: SegmentId, from: u64, count: usize) -> Result<Vec<Extent>>;
+    async fn extents_in_segments(
+        &self,
+        ino: Ino,
+        segments: &HashSet<SegmentId>,
+        from: u64,
+        count: usize,
+    ) -> Result<Vec<Extent>>;
     /// Names data that is in the object store: the one way in which extents, sizes and segments come to be. A file that
     /// was reaped meanwhile is passed over.
     async fn publish(&self, segments: &[NewSegment], files: Vec<FileUpdate>) -> Result<()>;

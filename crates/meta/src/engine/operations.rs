@@ -6,6 +6,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use bytes::Bytes;
+use std::collections::HashSet;
 use std::ops::Range;
 use stoa_vfs::{Attr, Caller, Cookie, DirPage, Error as FileError, Ino, Kind, Make, Name, RenameMode, XattrMode};
 
@@ -90,8 +91,14 @@ impl Meta for Engine {
     async fn extents_from(&self, ino: Ino, offset: u64, count: usize) -> Result<Vec<Extent>> {
         self.0.extents_after(ino, offset, count).await
     }
-    async fn extents_in_segment(&self, ino: Ino, segment: SegmentId, from: u64, count: usize) -> Result<Vec<Extent>> {
-        self.0.extents_within(ino, segment, from, count).await
+    async fn extents_in_segments(
+        &self,
+        ino: Ino,
+        segments: &HashSet<SegmentId>,
+        from: u64,
+        count: usize,
+    ) -> Result<Vec<Extent>> {
+        self.0.extents_within(ino, segments, from, count).await
     }
     async fn publish(&self, segments: &[NewSegment], files: Vec<FileUpdate>) -> Result<()> {
         self.0.publish_files(segments, files).await

@@ -5,6 +5,7 @@ use super::extents::check_cover_from;
 use super::read::extent_of;
 use crate::record::RecordKey;
 use crate::{Extent, Result, SegmentId};
+use std::collections::HashSet;
 use std::ops::{ControlFlow, Range};
 use stoa_vfs::{Ino, Kind};
 
@@ -108,11 +109,11 @@ impl Inner {
     pub(super) async fn extents_within(
         &self,
         ino: Ino,
-        segment: SegmentId,
+        segments: &HashSet<SegmentId>,
         from: u64,
         count: usize,
     ) -> Result<Vec<Extent>> {
-        self.gather(ino, from, count, |extent| extent.segment() == Some(segment)).await
+        self.gather(ino, from, count, |extent| extent.segment().is_some_and(|segment| segments.contains(&segment))).await
     }
 
     /// How far the first `count` extents of `range` reach within it. The lock is held.

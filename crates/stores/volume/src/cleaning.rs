@@ -3,9 +3,12 @@
 //! Deleting is the one thing here that can lose data. Only [`delete_dead`](Volume) deletes; it takes a [`CompleteScan`], which
 //! exists only if *everything* that could name the segment was looked at, without any error, in a state that is durable.
 
+mod emptying;
+mod namers;
+
+use self::namers::Namers;
 use crate::layout::{DATA, segment_of, segment_path};
 use crate::log::Settled;
-use crate::segment::Directory;
 use crate::volume::Volume;
 use crate::{Error, GcReport, Progress, Result};
 use bytes::Bytes;
@@ -13,12 +16,12 @@ use futures::TryStreamExt;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 use parking_lot::Mutex;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use stoa_cache::Reservation;
-use stoa_meta::{Extent, SegmentId, SegmentUse};
+use stoa_meta::{Extent, NewSegment, SegmentId, SegmentUse};
 use stoa_vfs::Ino;
 
 /// How often it is looked whether there is something to do; it costs no request when nothing was changed.
@@ -27,8 +30,8 @@ const INTERVAL: Duration = Duration::from_secs(10);
 /// A segment is emptied when less than one part in this many of it is alive.
 const SPARSE: u64 = 2;
 
-/// Extents of a segment that are looked for in a file at a time.
-const MOVED_AT_ONCE: usize = 256;
+/// Segments that are looked at together: a file that can name many of them is gone through once.
+const TOGETHER: usize = 32;
 
 /// How long a deletion waits between two looks at whether reads that began before it have ended.
 const READS_POLL: Duration = Duration::from_millis(5);
@@ -117,26 +120,14 @@ impl Volume {
         let segments = self.meta.segments().await?;
         let mut report = GcReport { segments: count(segments.len()), ..GcReport::default() };
         let worth_it = |segment: &&SegmentUse| is_sparse(segment, settled) && !hopeless.contains(&segment.segment.id);
-        let sparse: Vec<&SegmentUse> = segments.iter().filter(worth_it).collect();
-        let mut in_vain = Vec::new();
-        for (done, segment) in sparse.iter().enumerate() {
-            progress.step("emptying sparse segments", count(done), count(sparse.len()));
-            match self.empty_segment(segment).await {
-                Ok(0) => in_vain.push(segment.segment.id),
-                Ok(moved) => {
-                    report.rewritten_bytes += moved;
-                    report.rewritten_segments += 1;
-                }
-                // Damage in one segment must not keep all others from being emptied; this one stays as it is.
-                Err(error @ Error::Corrupt(_)) => {
-                    self.note(&error);
-                    tracing::error!(%error, segment = %segment.segment.id, "a segment can't be emptied; run `stoa fsck --data`");
-                    in_vain.push(segment.segment.id);
-                }
-                Err(error) => return Err(error),
-            }
+        let sparse: Vec<NewSegment> = segments.iter().filter(worth_it).map(|segment| segment.segment).collect();
+        for (batch, sparse_together) in sparse.chunks(TOGETHER).enumerate() {
+            progress.step("emptying sparse segments", count(batch * TOGETHER), count(sparse.len()));
+            let emptied = self.empty(sparse_together).await?;
+            report.rewritten_bytes += emptied.values().sum::<u64>();
+            report.rewritten_segments += count(emptied.len());
+            hopeless.extend(sparse_together.iter().map(|segment| segment.id).filter(|id| !emptied.contains_key(id)));
         }
-        hopeless.extend(in_vain);
         if !sparse.is_empty() {
             self.log.drain().await.map_err(|error| Error::Io(error.to_string()))?;
         } else if !segments.iter().any(|segment| is_dead(segment, settled)) {
@@ -158,81 +149,24 @@ impl Volume {
         Ok(segments.iter().filter(|segment| is_dead(segment, settled)).map(dead).collect())
     }
 
-    /// Sends what is alive in a segment into the log again; returns how many bytes.
-    async fn empty_segment(&self, segment: &SegmentUse) -> Result<u64> {
-        let id = segment.segment.id;
-        let mut moved = 0;
-        for ino in self.possible_namers(id, segment.segment.stored_bytes).await?.unwrap_or_default() {
-            let mut from = 0;
-            loop {
-                // A file that changes between two pages may keep some of the segment: then it is not deleted.
-                let page = self.extents_in(ino, id, from, MOVED_AT_ONCE).await?;
-                let Some(last) = page.last() else { break };
-                from = last.end();
-                for extent in page {
-                    moved += extent.len;
-                    self.move_extents(ino, vec![extent]).await?;
-                }
-            }
-        }
-        Ok(moved)
-    }
-
-    /// Reads neighbouring extents of a file and sends their data into the log again.
-    pub(crate) async fn move_extents(&self, ino: Ino, old: Vec<Extent>) -> Result<()> {
-        let (Some(offset), Some(end)) = (old.first().map(|first| first.offset), old.last().map(Extent::end)) else {
-            return Ok(());
-        };
-        let reserved = match self.budget.try_reserve(end - offset) {
-            Some(reserved) => reserved,
-            None => {
-                // What was moved before gives its memory back only when its segment is sealed, and that may be waiting for more.
-                self.log.drain().await.map_err(|error| Error::Io(error.to_string()))?;
-                self.reserve(end - offset).await.map_err(|error| Error::Io(error.to_string()))?
-            }
-        };
-        let data = {
-            let _alive = self.reads.begin();
-            self.read_extents(&old).await.map_err(|error| Error::Corrupt(format!("inode {ino}: {error}")))?
-        };
-        self.log.submit_move(Move { ino, offset, data, old, _reserved: reserved });
-        Ok(())
-    }
-
-    /// The inodes that can name a segment: those its own directory names, and those that share extents. `None` if there is no such object.
-    async fn possible_namers(&self, id: SegmentId, size: u64) -> Result<Option<BTreeSet<Ino>>> {
-        let path = segment_path(id);
-        let directory = match Directory::read(self.store.as_ref(), &path, size).await {
-            Ok(directory) => directory,
-            Err(crate::segment::ReadError::Store(object_store::Error::NotFound { .. })) => return Ok(None),
-            Err(error) => return Err(Error::Corrupt(format!("{path}: {error}"))),
-        };
-        let mut inodes: BTreeSet<Ino> = directory.entries.iter().map(|entry| entry.ino).collect();
-        inodes.extend(self.meta.sharers(id).await?);
-        Ok(Some(inodes))
-    }
-
-    /// Up to `count` extents of a file that lie in a segment, from an offset on.
-    async fn extents_in(&self, ino: Ino, id: SegmentId, from: u64, count: usize) -> Result<Vec<Extent>> {
-        match self.meta.extents_in_segment(ino, id, from, count).await {
-            Err(stoa_meta::Error::File(stoa_vfs::Error::Stale)) => Ok(Vec::new()),
-            found => Ok(found?),
-        }
-    }
-
     /// Looks at everything that could name these segments. Any error ends it: then there is no proof, and nothing to delete.
     async fn scan(&self, candidates: &[Dead], progress: &dyn Progress) -> Result<CompleteScan> {
         let mut dead = Vec::with_capacity(candidates.len());
-        for (done, candidate) in candidates.iter().enumerate() {
-            progress.step("checking dead segments", count(done), count(candidates.len()));
-            let mut named = false;
-            for ino in self.possible_namers(candidate.id, candidate.stored_bytes).await?.unwrap_or_default() {
-                named |= !self.extents_in(ino, candidate.id, 0, 1).await?.is_empty();
+        for (batch, together) in candidates.chunks(TOGETHER).enumerate() {
+            progress.step("checking dead segments", count(batch * TOGETHER), count(candidates.len()));
+            let mut namers = Namers::default();
+            let sized = together.iter().map(|dead| (dead.id, dead.stored_bytes)).collect();
+            for (id, found) in self.look_for_namers(sized).await {
+                namers.add(id, found?);
             }
-            if named {
-                tracing::error!(segment = %candidate.id, "a segment is counted as dead but is named: it is kept; run `stoa fsck`");
-            } else {
-                dead.push(*candidate);
+            let named = self.named(&namers).await?;
+            for candidate in together {
+                if named.contains(&candidate.id) {
+                    let segment = candidate.id;
+                    tracing::error!(%segment, "a segment is counted as dead but is named: it is kept; run `stoa fsck`");
+                } else {
+                    dead.push(*candidate);
+                }
             }
         }
         Ok(CompleteScan { dead })

@@ -21,6 +21,7 @@ impl Volume {
     pub(crate) async fn publish_file(&self, file: &Arc<File>) -> Result<()> {
         let (direct, last) = {
             let mut state = file.lock();
+            state.check()?;
             let alone = needs_no_segment(&state);
             let direct = match state.freeze() {
                 Some(frozen) if alone => Some(frozen),
@@ -45,11 +46,11 @@ impl Volume {
         let publish = tokio::spawn(async move {
             let extents = inline_extents(&frozen);
             let update = FileUpdate { ino: file.ino, extents, size: frozen.size, modified: None };
-            let published = log.publish_layer(&file, &frozen, update).await;
-            if let Err(error) = &published {
+            if let Err(error) = log.publish_layer(&file, &frozen, update).await {
                 log.fail(error.clone());
+                return Err(error);
             }
-            published
+            file.lock().check()
         });
         publish.await.unwrap_or_else(|error| {
             let error = Error::Io(format!("publishing ended early: {error}"));

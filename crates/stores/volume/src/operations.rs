@@ -226,6 +226,7 @@ impl Vfs for Volume {
         let open = self.handles.get(handle)?;
         let dirty = {
             let mut state = open.file.lock();
+            state.check()?;
             state.replacing = false;
             state.is_dirty()
         };

@@ -36,6 +36,7 @@ impl Volume {
         loop {
             let (spans, generation) = {
                 let state = file.lock();
+                state.check()?;
                 let end = offset.saturating_add(wanted).min(state.size);
                 if offset >= end {
                     return Ok(Vec::new());

@@ -81,6 +81,7 @@ impl Volume {
         };
         let _steady = file.gate.read().await;
         let mut state = file.lock();
+        state.check()?;
         state.put(offset, Piece::Data(data), (!cached).then(Timestamp::now));
         state.account(reservation);
         if state.active.data_bytes() >= self.freeze_bytes(&state.active)
@@ -124,6 +125,7 @@ impl Volume {
         let _steady = file.gate.read().await;
         {
             let mut state = file.lock();
+            state.check()?;
             if state.size == size {
                 state.touch(Timestamp::now());
             } else {
@@ -148,33 +150,38 @@ impl Volume {
                         state.grow(end)
                     }
                 })
-                .await;
+                .await
             }
             Allocate::PunchHole => self.make_hole(file, offset, end, true).await,
             Allocate::Zero { keep_size } => self.make_hole(file, offset, end, keep_size).await,
         }
-        Ok(())
     }
 
-    async fn make_hole(&self, file: &Arc<File>, offset: u64, end: u64, keep_size: bool) {
+    async fn make_hole(&self, file: &Arc<File>, offset: u64, end: u64, keep_size: bool) -> Result<()> {
         self.change_layer(file, |state, now| {
             let end = if keep_size { end.min(state.size) } else { end };
             if offset < end {
                 state.put(offset, Piece::Hole(end - offset), Some(now));
             }
         })
-        .await;
+        .await
     }
 
-    async fn change_layer(&self, file: &Arc<File>, change: impl FnOnce(&mut crate::file::FileState, Timestamp)) {
+    async fn change_layer(
+        &self,
+        file: &Arc<File>,
+        change: impl FnOnce(&mut crate::file::FileState, Timestamp),
+    ) -> Result<()> {
         let _steady = file.gate.read().await;
         {
             let mut state = file.lock();
+            state.check()?;
             let now = Timestamp::now();
             change(&mut state, now);
             state.touch(now);
         }
         self.files.dirtied(file);
+        Ok(())
     }
 
     /// Collapses or inserts a range: published extents move, so everything is published first.

@@ -39,10 +39,12 @@ async fn extents_of_a_segment_are_found_wherever_they_are() {
     let engine = engine().await;
     for (text, count) in [("held", 100), ("long", MANY)] {
         let ino = long_file(&engine, text, count).await;
-        assert_eq!(engine.extents_in_segment(ino, RARE, 0, 1).await.unwrap(), [extent(count - 1, RARE)]);
-        assert_eq!(engine.extents_in_segment(ino, RARE, count * LEN, 1).await.unwrap(), []);
-        assert_eq!(engine.extents_in_segment(ino, SegmentId(3), 0, 1).await.unwrap(), []);
-        let few = engine.extents_in_segment(ino, COMMON, 5 * LEN + 1, 3).await.unwrap();
+        assert_eq!(engine.extents_in_segments(ino, &[RARE].into(), 0, 1).await.unwrap(), [extent(count - 1, RARE)]);
+        assert_eq!(engine.extents_in_segments(ino, &[RARE].into(), count * LEN, 1).await.unwrap(), []);
+        let both = engine.extents_in_segments(ino, &[RARE, COMMON].into(), (count - 2) * LEN, 9).await.unwrap();
+        assert_eq!(both, [extent(count - 2, COMMON), extent(count - 1, RARE)]);
+        assert_eq!(engine.extents_in_segments(ino, &[SegmentId(3)].into(), 0, 1).await.unwrap(), []);
+        let few = engine.extents_in_segments(ino, &[COMMON].into(), 5 * LEN + 1, 3).await.unwrap();
         assert_eq!(few, [5, 6, 7].map(|index| extent(index, COMMON)));
         assert_eq!(engine.extents_from(ino, (count - 2) * LEN, 10).await.unwrap().len(), 2);
         assert_eq!(engine.extents_from(ino, 0, 70).await.unwrap().len(), 70);
@@ -60,7 +62,7 @@ async fn what_is_no_file_names_no_segment() {
     let link = engine.make(Caller::ROOT, Ino::ROOT, &name("link"), &link).await.unwrap().ino;
     for ino in [dir, link] {
         assert!(engine.attr(ino).await.unwrap().size > 0);
-        assert_eq!(engine.extents_in_segment(ino, RARE, 0, 1).await.unwrap(), []);
+        assert_eq!(engine.extents_in_segments(ino, &[RARE].into(), 0, 1).await.unwrap(), []);
     }
 }
 
@@ -71,7 +73,7 @@ async fn a_file_with_a_gap_is_no_proof_of_anything() {
     let mut gap = crate::engine::names::Changing::default();
     gap.transaction.remove(&crate::record::RecordKey::Extent(ino, 500 * LEN));
     engine.0.finish(gap);
-    let looked = engine.extents_in_segment(ino, SegmentId(3), 0, 1).await;
+    let looked = engine.extents_in_segments(ino, &[SegmentId(3)].into(), 0, 1).await;
     assert!(matches!(looked, Err(crate::Error::Corrupt(_))), "{looked:?}");
 }
 
@@ -98,7 +100,7 @@ async fn an_extent_that_moves_meanwhile_is_seen() {
         }
     });
     for _ in 0..50 {
-        assert_eq!(engine.extents_in_segment(ino, RARE, 0, 1).await.unwrap().len(), 1);
+        assert_eq!(engine.extents_in_segments(ino, &[RARE].into(), 0, 1).await.unwrap().len(), 1);
     }
     ended.store(true, Ordering::Relaxed);
     writing.await.unwrap();

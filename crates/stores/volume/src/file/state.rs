@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 use stoa_cache::Reservation;
-use stoa_vfs::{Ino, Result, Timestamp};
+use stoa_vfs::{Error, Ino, Result, Timestamp};
 use tokio::sync::{Notify, OnceCell, RwLock};
 
 /// A regular file in use. While there is one for an inode, there is no other, and all writing goes through it.
@@ -46,6 +46,8 @@ pub(crate) struct FileState {
     pub(crate) writers: u32,
     /// Counts changes of anything that reading depends on.
     pub(crate) generation: u64,
+    /// Why what was written was given up. It stays so until nobody uses the file any more: who has it open may have missed it.
+    pub(super) failed: Option<Error>,
     /// `size` was filled in.
     pub(super) loaded: bool,
 }
@@ -92,6 +94,22 @@ impl FileState {
     /// The size, once it is known here: from then on it is always right.
     pub(crate) fn known_size(&self) -> Option<u64> {
         self.loaded.then_some(self.size)
+    }
+
+    /// # Errors
+    /// Why what was written was given up.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.failed.clone().map_or(Ok(()), Err)
+    }
+
+    /// Gives up what is not published: it can't be.
+    pub(crate) fn give_up(&mut self, why: Error) {
+        self.active = Layer::default();
+        self.frozen.clear();
+        (self.reserved, self.modified, self.dirty_since) = (None, None, None);
+        (self.changed, self.replacing) = (false, false);
+        self.generation += 1;
+        self.failed.get_or_insert(why);
     }
 
     pub(crate) fn is_dirty(&self) -> bool {

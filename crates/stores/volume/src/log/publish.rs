@@ -43,13 +43,26 @@ impl Log {
                     self.publish_layer(&file, &frozen, update).await?;
                     self.backlog.shrank(frozen.layer.data_bytes());
                 }
-                Parcel::Move { moved, new } => drop(self.meta.replace(moved.ino, &moved.old, new).await?),
+                Parcel::Move { moved, new } => match self.meta.replace(moved.ino, &moved.old, new).await {
+                    Err(error) if self.is_of_one_file(&error) => {
+                        tracing::error!(%error, ino = %moved.ino, "data of a file stay where they are; run `stoa fsck`");
+                    }
+                    replaced => drop(replaced?),
+                },
             }
         }
         Ok(())
     }
 
-    /// Publishes one layer, once those before it of the same file are.
+    /// Whether the records of one file are damaged, and all others go on.
+    fn is_of_one_file(&self, error: &stoa_meta::Error) -> bool {
+        matches!(error, stoa_meta::Error::Corrupt(_)) && self.meta.check().is_ok()
+    }
+
+    /// Publishes one layer, once those before it of the same file are. A file whose records are damaged gives up what was written to it.
+    ///
+    /// # Errors
+    /// When nothing can be published any more.
     pub(crate) async fn publish_layer(
         &self,
         file: &Arc<File>,
@@ -64,19 +77,31 @@ impl Log {
             }
             turn.await;
         }
-        self.fragmented.note(&update);
         let _times = file.times.lock().await;
-        let modified = file.lock().modified;
-        update.modified = modified;
-        self.meta.publish(&[], vec![update]).await?;
-        {
-            let mut state = file.lock();
-            state.generation += 1;
-            if state.modified == modified {
-                state.modified = None;
+        let modified = {
+            let state = file.lock();
+            if state.check().is_err() {
+                return Ok(());
             }
-            if state.frozen.front().is_some_and(|first| Arc::ptr_eq(first, frozen)) {
-                state.frozen.pop_front();
+            state.modified
+        };
+        self.fragmented.note(&update);
+        update.modified = modified;
+        match self.meta.publish(&[], vec![update]).await {
+            Err(error) if self.is_of_one_file(&error) => {
+                tracing::error!(%error, ino = %file.ino, "what was written to a file is lost; run `stoa fsck`");
+                file.lock().give_up(error.into());
+            }
+            published => {
+                published?;
+                let mut state = file.lock();
+                state.generation += 1;
+                if state.modified == modified {
+                    state.modified = None;
+                }
+                if state.frozen.front().is_some_and(|first| Arc::ptr_eq(first, frozen)) {
+                    state.frozen.pop_front();
+                }
             }
         }
         file.published.notify_waiters();
@@ -88,13 +113,17 @@ impl Log {
     /// drain: a layer that came later stays in the segment being filled, and nobody else may have that sent.
     ///
     /// # Errors
-    /// When the right to write is lost.
+    /// When nothing can be published any more, or what was written to the file had to be given up.
     pub(crate) async fn settle(&self, file: &File, last: &Arc<Frozen>) -> Result<()> {
         let mut failed = self.failed.subscribe();
         loop {
             let change = file.published.notified();
-            if !file.lock().frozen.iter().any(|frozen| Arc::ptr_eq(frozen, last)) {
-                return Ok(());
+            {
+                let state = file.lock();
+                state.check()?;
+                if !state.frozen.iter().any(|frozen| Arc::ptr_eq(frozen, last)) {
+                    return Ok(());
+                }
             }
             tokio::select! {
                 () = change => {}
