@@ -71,6 +71,11 @@ impl Carried {
         Ok(carried)
     }
 
+    /// Whether there is nothing that an object with these headers carries and this does not: replacing it takes nothing from anybody.
+    pub(crate) fn has_all_of(&self, object: &Headers) -> bool {
+        Self::by_object(object, None).xattrs.keys().all(|name| self.xattrs.contains_key(name))
+    }
+
     /// What a link carries.
     pub(crate) fn by_stat(stat: &Stat) -> Self {
         let attributes = Metadata {
@@ -120,12 +125,16 @@ impl Carried {
             left_out += refused(rustix::fs::fsetxattr(file, name.as_str(), value, XattrFlags::empty()))?;
         }
         let Metadata { mode, uid, gid, mtime, .. } = self.attributes;
-        if uid.is_some() || gid.is_some() {
-            left_out += refused(rustix::fs::fchown(file, owner(uid), group(gid)))?;
+        let (mut has_owner, mut has_group) = (uid.is_some(), gid.is_some());
+        if has_owner || has_group {
+            let not_given = refused(rustix::fs::fchown(file, owner(uid), group(gid)))?;
+            (has_owner, has_group) = (has_owner && not_given == 0, has_group && not_given == 0);
+            left_out += not_given;
         }
         // After the owner: that takes set-uid away.
         if let Some(mode) = mode {
-            left_out += refused(rustix::fs::fchmod(file, Mode::from_raw_mode(mode)))?;
+            let given = mode & !privileges_of_others(has_owner, has_group);
+            left_out += u64::from(given != mode) + refused(rustix::fs::fchmod(file, Mode::from_raw_mode(given)))?;
         }
         if let Some(mtime) = mtime {
             left_out += refused(rustix::fs::futimens(file, &times(mtime)))?;
@@ -200,6 +209,15 @@ fn owner(uid: Option<u32>) -> Option<Uid> {
 
 fn group(gid: Option<u32>) -> Option<Gid> {
     gid.filter(|gid| *gid != u32::MAX).map(Gid::from_raw)
+}
+
+/// The set-uid and set-gid bits that a file must not have: with another owner or group than they are meant for, they give away the
+/// rights of whoever copies.
+fn privileges_of_others(has_owner: bool, has_group: bool) -> u32 {
+    let mut bits = Mode::empty();
+    bits.set(Mode::SUID, !has_owner);
+    bits.set(Mode::SGID, !has_group);
+    bits.as_raw_mode()
 }
 
 fn times(Timestamp { secs, nanos }: Timestamp) -> Timestamps {

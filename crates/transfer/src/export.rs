@@ -9,6 +9,7 @@ use crate::jobs::Jobs;
 use crate::tally::add;
 use crate::tree::Tree;
 use crate::{Error, Options, PIECE_BYTES, Result, Tally, blocking};
+use file::agree;
 use std::path::Path;
 use std::sync::Arc;
 use stoa_bucket::tree::MARKER_TYPE;
@@ -124,6 +125,16 @@ impl Export {
             }
             if info.headers.metadata == headers.metadata {
                 return Ok(());
+            }
+            // Every marker has a type.
+            let carries = Headers { content_type: None, ..info.headers.clone() };
+            if !carried.has_all_of(&carries) && !self.options.overwrite {
+                let text = "the marker of the directory may be somebody else's: --overwrite replaces it";
+                return if agree(&carries.metadata, &headers.metadata) {
+                    Ok(())
+                } else {
+                    Err(Error::Refused(text.to_owned()))
+                };
             }
         }
         add(&self.tally.attributes_left_out, carried.left_out);

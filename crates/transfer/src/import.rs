@@ -10,7 +10,7 @@ pub(crate) use record::{Record, There};
 use crate::attributes::Carried;
 use crate::jobs::Jobs;
 use crate::tally::add;
-use crate::tree::{self, Dir, Tree};
+use crate::tree::{self, Tree};
 use crate::{Error, Options, Result, Tally, blocking};
 use order::{Order, Step};
 use parking_lot::Mutex;
@@ -34,8 +34,8 @@ pub struct Import {
     tally: Arc<Tally>,
     /// Places for requests of content.
     places: Semaphore,
-    /// Files that were written and not made durable yet.
-    written: Mutex<Vec<(Dir, Name)>>,
+    /// Files that were written and not made durable yet: by their paths, as there may be more directories than may be open.
+    written: Mutex<Vec<Vec<Name>>>,
 }
 
 impl Import {
@@ -195,8 +195,9 @@ impl Import {
         for some in due.chunks(16) {
             let (import, some) = (Arc::clone(self), some.to_vec());
             jobs.start(async move {
-                if let Err(error) = blocking(move || tree::sync(&some)).await {
-                    import.tally.problem("fsync", &error);
+                let (tally, tree) = (Arc::clone(&import.tally), import);
+                if let Err(error) = blocking(move || tree::sync(&tree.tree, &some)).await {
+                    tally.problem("fsync", &error);
                 }
             })
             .await;

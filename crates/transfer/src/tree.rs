@@ -26,6 +26,9 @@ const OPEN_MAX: usize = 256;
 
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
+/// A FIFO must not make it wait.
+const READ: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK);
+
 /// A directory, and all below it.
 #[derive(Debug)]
 pub(crate) struct Tree {
@@ -89,9 +92,7 @@ impl Tree {
 
     /// Opens the file at `path` to read.
     pub(crate) fn file(&self, path: &[Name]) -> Result<File> {
-        // A FIFO must not make it wait.
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        Ok(open(&self.root, &joined(path), flags)?.into())
+        Ok(open(&self.root, &joined(path), READ)?.into())
     }
 }
 
@@ -133,20 +134,23 @@ pub(crate) fn temporary(key: &str) -> String {
     format!("{TEMPORARY}{:032x}", hash.finish128().as_u128())
 }
 
-/// Has what was written to files of a tree made durable. One that can't be is told, and copied again by a later run.
-pub(crate) fn sync(written: &[(Dir, Name)]) -> Result<()> {
-    // `EINTR` says nothing of what was written: where a program was killed while the kernel sent the times of its file, the next
-    // fsync of the file says so, once (`fuse_flush_time_update`).
-    sync_each(written, |file| retry_on_intr(|| rustix::fs::fsync(file)))
+/// Has what was written to files of a tree, at these paths, made durable. One that can't be is told, and copied again by a later run.
+pub(crate) fn sync(tree: &Tree, written: &[Vec<Name>]) -> Result<()> {
+    sync_each(tree, written, fsync)
 }
 
-fn sync_each(written: &[(Dir, Name)], fsync: impl Fn(&File) -> rustix::io::Result<()>) -> Result<()> {
+/// fsync(2), to its end. `EINTR` says nothing of what was written: where a program was killed while the kernel sent the times of its
+/// file, the next fsync of the file says so, once (`fuse_flush_time_update`).
+fn fsync(file: &File) -> rustix::io::Result<()> {
+    retry_on_intr(|| rustix::fs::fsync(file))
+}
+
+fn sync_each(tree: &Tree, written: &[Vec<Name>], fsync: impl Fn(&File) -> rustix::io::Result<()>) -> Result<()> {
     let mut first = Ok(());
-    for (dir, name) in written {
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        let synced = match rustix::fs::openat(dir, name.as_bytes(), flags, Mode::empty()).map(File::from) {
+    for path in written {
+        let synced = match open(&tree.root, &joined(path), READ).map(File::from) {
             Ok(file) => fsync(&file).map_err(|errno| failed(&file, errno)),
-            // A link, one that may not be read, or one that is gone again.
+            // A link, one that may not be read, which was made durable before it had its name, or one that is gone again.
             Err(Errno::LOOP | Errno::ACCESS | Errno::NOENT) => Ok(()),
             Err(errno) => Err(errno.into()),
         };

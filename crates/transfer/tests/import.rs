@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -102,4 +103,20 @@ async fn a_file_that_lost_its_end_is_copied_again_and_one_that_was_cut_is_left()
     assert_eq!((report.files, left), (1, vec!["cut"]), "{report:?}");
     let len = |name: &str| std::fs::metadata(dir.path().join(name)).unwrap().len();
     assert_eq!((len("lost"), len("cut")), (1000, 0));
+}
+
+#[tokio::test]
+async fn no_program_gets_the_rights_of_whoever_copies_it() {
+    let server = S3Server::start("bucket").await.unwrap();
+    let s3 = server.bucket("bucket", &ConnectOptions::default()).unwrap();
+    // Regular, 06755, of nobody in particular.
+    let headers = Headers { metadata: [("mode".to_owned(), "36333".to_owned())].into(), ..Headers::default() };
+    s3.put("program", "content".into(), &headers, &Condition::None).await.unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let (import, tally) = import(&s3, dir.path(), false);
+    import.run().await.unwrap();
+    let report = tally.report();
+    assert_eq!((report.files, report.attributes_left_out, report.problem_count), (1, 1, 0), "{report:?}");
+    let mode = std::fs::metadata(dir.path().join("program")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o7777, 0o755);
 }

@@ -113,7 +113,8 @@ impl Inner {
         from: u64,
         count: usize,
     ) -> Result<Vec<Extent>> {
-        self.gather(ino, from, count, |extent| extent.segment().is_some_and(|segment| segments.contains(&segment))).await
+        self.gather(ino, from, count, |extent| extent.segment().is_some_and(|segment| segments.contains(&segment)))
+            .await
     }
 
     /// How far the first `count` extents of `range` reach within it. The lock is held.

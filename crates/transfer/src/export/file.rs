@@ -25,7 +25,7 @@ pub(super) struct Opened {
     pub(super) stat: Stat,
     pub(super) headers: Headers,
     pub(super) left_out: u64,
-    attributes: Metadata,
+    carried: Carried,
 }
 
 /// What is in it.
@@ -120,7 +120,7 @@ impl Export {
                 _ => return Err(Error::Refused("it is no file any more".to_owned())),
             };
             let headers = export.stored(carried.headers());
-            Ok(Opened { content, stat, headers, left_out: carried.left_out, attributes: carried.attributes })
+            Ok(Opened { content, stat, headers, left_out: carried.left_out, carried })
         })
         .await
     }
@@ -131,12 +131,14 @@ impl Export {
     /// If it may not be.
     async fn is_settled(&self, opened: &Opened, info: &ObjectInfo) -> Result<bool> {
         let says = Metadata::read(&info.headers.metadata);
-        let same_time = info.size == opened.size() && says.mtime == opened.attributes.mtime;
-        if same_time || opened.is_import_of(info).await? {
-            // Where only what it says of itself differs, nothing is lost.
-            return Ok(agree(&info.headers.metadata, &opened.headers.metadata));
+        let same_time = info.size == opened.size() && says.mtime == opened.carried.attributes.mtime;
+        let imported = opened.is_import_of(info).await?;
+        if (same_time || imported) && agree(&info.headers.metadata, &opened.headers.metadata) {
+            return Ok(true);
         }
-        match self.options.overwrite {
+        // Where only what it says of itself differs, nothing is lost.
+        let is_own = imported || (same_time && opened.carried.has_all_of(&info.headers));
+        match is_own || self.options.overwrite {
             true => Ok(false),
             false => Err(Error::Refused(
                 "the object that is there differs, and may be somebody else's: --overwrite replaces it".to_owned(),
@@ -145,12 +147,13 @@ impl Export {
     }
 }
 
-/// Whether an object says of a file nothing that is not so. Those that others wrote need not say what we would.
-fn agree(object: &BTreeMap<String, String>, file: &BTreeMap<String, String>) -> bool {
+/// Whether an object says of a file nothing that is not so, and all that only the file knows. Those that others wrote need not say what we
+/// would, and may say more.
+pub(super) fn agree(object: &BTreeMap<String, String>, file: &BTreeMap<String, String>) -> bool {
     let reserved = |name: &String| RESERVED.contains(&name.as_str());
     let said = |(name, value): (&String, &String)| match file.get(name) {
         Some(own) => own == value || (name == "mtime" && Metadata::read(object).mtime == Metadata::read(file).mtime),
-        None => reserved(name),
+        None => true,
     };
     object.iter().all(said) && file.keys().all(|name| reserved(name) || object.contains_key(name))
 }

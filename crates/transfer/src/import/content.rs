@@ -54,7 +54,7 @@ impl Import {
         if fetched.is_none() {
             // Damaged on its way, perhaps; or the tag is no MD5 on this server, and it keeps a checksum beside it.
             tracing::warn!(key = listed.key, "the bytes don't have the checksum of the object: fetching it again");
-            fetched = self.content(spot, Arc::clone(&dir), listed, true).await?;
+            fetched = self.content(spot, dir, listed, true).await?;
         }
         let fetched = fetched.ok_or_else(|| {
             Error::Refused(
@@ -62,16 +62,22 @@ impl Import {
                     .to_owned(),
             )
         })?;
-        let (import, name, stat, record) = (Arc::clone(self), spot.name.clone(), seen.stat, Record::of(listed));
+        let (import, spot, stat, record) = (Arc::clone(self), spot.clone(), seen.stat, Record::of(listed));
         let size = listed.size;
         blocking(move || {
             let Fetched { draft, carried, covered } = fetched;
             let left_out = draft.dress(&carried, record.as_ref())?;
-            draft.place(&name, stat.as_ref())?;
+            let opens_again = draft.opens_again();
+            if !opens_again {
+                draft.sync()?;
+            }
+            draft.place(&spot.name, stat.as_ref())?;
             add(&import.tally.attributes_left_out, left_out);
             add(&import.tally.unverifiable, u64::from(!covered));
             add(&import.tally.files, 1);
-            import.written.lock().push((dir, name));
+            if opens_again {
+                import.written.lock().push(spot.path());
+            }
             tracing::trace!(size, "copied");
             Ok(())
         })
@@ -118,14 +124,14 @@ impl Import {
             let draft = blocking(move || Draft::link(dir, temporary, &target)).await?;
             return Ok(Some(Fetched { draft, carried, covered: expected != Expected::Nothing }));
         }
-        let temporary = spot.temporary.clone();
+        let (temporary, mode) = (spot.temporary.clone(), carried.attributes.mode);
         let (mut draft, mut next) = (None, Some(first));
         while let Some(piece) = next {
             self.tally.go_on()?;
             let (dir, temporary, import) = (Arc::clone(&dir), temporary.clone(), Arc::clone(self));
             let Piece { start, chunks, _place: place, .. } = piece;
             (draft, hash) = blocking(move || {
-                let draft = draft.map_or_else(|| Draft::file(dir, temporary), Ok)?;
+                let draft = draft.map_or_else(|| Draft::file(dir, temporary, mode), Ok)?;
                 let mut at = start;
                 for chunk in &chunks {
                     hash.update(chunk);

@@ -23,6 +23,12 @@ pub(super) struct Spot {
     pub(super) temporary: String,
 }
 
+impl Spot {
+    pub(super) fn path(&self) -> Vec<Name> {
+        self.above.iter().chain([&self.name]).cloned().collect()
+    }
+}
+
 /// What is there.
 #[derive(Debug)]
 pub(super) struct Seen {
@@ -51,8 +57,8 @@ impl Import {
             if self.is_settled(&seen, &listed).await? {
                 add(&self.tally.same, 1);
                 // The run that wrote it may have been killed before it was durable.
-                if let (Some(dir), false) = (seen.dir, self.options.dry_run) {
-                    self.written.lock().push((dir, spot.name));
+                if !self.options.dry_run {
+                    self.written.lock().push(spot.path());
                 }
                 return Ok(());
             }

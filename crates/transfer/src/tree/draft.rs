@@ -7,7 +7,7 @@ use super::Dir;
 use crate::attributes::Carried;
 use crate::import::Record;
 use crate::{Error, Result};
-use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, RenameFlags, Stat};
+use rustix::fs::{Access, AtFlags, FlockOperation, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 use std::fs::File;
 use std::os::fd::IntoRawFd;
@@ -25,14 +25,15 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// An empty file.
+    /// An empty file that will have `mode`: nobody may read it meanwhile who may not then.
     ///
     /// # Errors
     /// [`Error::Refused`] if another run is at work on it.
-    pub(crate) fn file(dir: Dir, temporary: String) -> Result<Self> {
+    pub(crate) fn file(dir: Dir, temporary: String, mode: Option<u32>) -> Result<Self> {
         clear(&dir, &temporary)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let file = match rustix::fs::openat(&dir, temporary.as_str(), flags, Mode::from_raw_mode(0o666)) {
+        let mode = Mode::from_raw_mode(0o666 & mode.unwrap_or(0o666));
+        let file = match rustix::fs::openat(&dir, temporary.as_str(), flags, mode) {
             Err(Errno::EXIST) => return Err(taken()),
             file => File::from(file?),
         };
@@ -70,6 +71,20 @@ impl Draft {
                 Ok(left_out)
             }
             None => carried.give_link(&self.dir, self.temporary.as_bytes()),
+        }
+    }
+
+    /// Whether it can be opened to make it durable when it has its place.
+    pub(crate) fn opens_again(&self) -> bool {
+        rustix::fs::accessat(&self.dir, self.temporary.as_str(), Access::READ_OK, AtFlags::EACCESS).is_ok()
+    }
+
+    /// Makes its content durable.
+    pub(crate) fn sync(&self) -> Result<()> {
+        match &self.file {
+            Some(file) => Ok(super::fsync(file)?),
+            // A link: with the names of its directory.
+            None => Ok(()),
         }
     }
 

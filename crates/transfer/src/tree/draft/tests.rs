@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 fn draft(path: &Path) -> Result<Draft> {
-    Draft::file(open(path), "temporary".to_owned())
+    Draft::file(open(path), "temporary".to_owned(), None)
 }
 
 fn open(path: &Path) -> Dir {
@@ -61,4 +61,12 @@ fn what_is_of_somebody_else_by_now_is_neither_put_in_place_nor_removed() {
     std::fs::write(path.path().join("temporary"), "of somebody else").unwrap();
     assert!(matches!(place(first), Err(Error::Refused(_))));
     assert_eq!(names(path.path()), ["temporary"]);
+}
+
+#[test]
+fn nobody_reads_a_private_file_before_it_has_its_place() {
+    let path = tempfile::tempdir().unwrap();
+    let _draft = Draft::file(open(path.path()), "temporary".to_owned(), Some(0o104_600)).unwrap();
+    let mode = std::fs::metadata(path.path().join("temporary")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o7777, 0o600);
 }
