@@ -92,6 +92,8 @@ struct Inner {
     committing: tokio::sync::Mutex<()>,
     /// Held by the round of care under way.
     caring: Arc<tokio::sync::Mutex<()>>,
+    /// Held shared by whoever shows all records of one moment: no table is collected meanwhile.
+    visiting: tokio::sync::RwLock<()>,
     /// Held by an operation that moves a directory, so that no two can make a loop of each other.
     moving: tokio::sync::Mutex<()>,
     /// The last durable transaction.
@@ -148,6 +150,7 @@ impl Engine {
             abandoned: parking_lot::Mutex::default(),
             committing: tokio::sync::Mutex::new(()),
             caring: Arc::default(),
+            visiting: tokio::sync::RwLock::default(),
             moving: tokio::sync::Mutex::new(()),
             durable: AtomicU64::new(0),
             commits: AtomicU64::new(0),

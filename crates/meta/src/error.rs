@@ -15,6 +15,10 @@ pub enum Error {
     /// Stored records are not what was written.
     #[error("corrupt metadata: {0}")]
     Corrupt(String),
+    /// An object that holds records is not there, after a wait for it. Nothing is known of what it holds, and it may come back: a disk
+    /// that is mounted again, a version that is restored.
+    #[error("{0} is missing from the store")]
+    Missing(String),
     /// The store refuses what has to get there, or to be read; the text says what, and why. It is tried again all the same: nothing
     /// is lost yet, and what was asked for may still come about.
     #[error("the store refuses metadata: {0}")]
@@ -30,6 +34,7 @@ impl From<Error> for stoa_vfs::Error {
             Error::File(error) => error,
             Error::Fenced => Self::Fenced,
             Error::Corrupt(what) => Self::Corrupt(what),
+            Error::Missing(_) => Self::Corrupt(error.to_string()),
             Error::Refused(_) => Self::Io(error.to_string()),
             Error::Engine(what) => Self::Io(what),
         }

@@ -108,9 +108,17 @@ impl Inner {
     /// A stored record, if there is one that makes sense. Without it a segment is not counted, and nothing else is the worse for it:
     /// a segment is only deleted after a look at who names it.
     async fn segment_record(&self, segment: SegmentId) -> Result<Option<SegmentRecord>> {
-        let Some(value) = self.kv.get(&RecordKey::Segment(segment).encode()).await? else {
-            tracing::error!(%segment, "an extent names a segment that has no record; run `stoa fsck`");
-            return Ok(None);
+        let value = match self.kv.get(&RecordKey::Segment(segment).encode()).await {
+            Ok(Some(value)) => value,
+            Ok(None) => {
+                tracing::error!(%segment, "an extent names a segment that has no record; run `stoa fsck`");
+                return Ok(None);
+            }
+            Err(error @ (Error::Corrupt(_) | Error::Missing(_))) => {
+                tracing::error!(%segment, %error, "the record of a segment can't be read; run `stoa fsck`");
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
         };
         match SegmentRecord::decode(value) {
             Ok(record) => Ok(Some(record)),

@@ -17,6 +17,9 @@ use stoa_vfs::Ino;
 /// random may ask for a multiple of it: see [`Inner::hold_for_scattered`].
 pub(super) const HELD_MAX: usize = 8192;
 
+/// A file that was not to be held is looked at again when it has so many extents fewer.
+const FEWER: usize = 1024;
+
 /// An update of so many extents is one of writes at random, for each of which the key-value store would have to be searched.
 const SCATTERED: usize = 64;
 
@@ -160,16 +163,21 @@ impl Inner {
         held.extents.is_none() && held.tried < self.cached.held_max
     }
 
-    /// Reads all extents of a file, unless there are more than `count_max`.
+    /// Reads all extents of a file, unless there are more than `count_max`, or they are too heavy for the cache.
     async fn hold(&self, ino: Ino, count_max: usize) -> Result<Option<Arc<ByEnd>>> {
-        let mut extents = BTreeMap::new();
+        let bytes_max = self.cached.held_bytes_max;
+        let (mut extents, mut bytes) = (BTreeMap::new(), 0);
         self.walk_stored(ino, 0, HELD_PAGES, |extent| {
+            bytes += extent_bytes(&extent);
             extents.insert(extent.end(), extent);
-            if extents.len() > count_max { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            let is_too_much = extents.len() > count_max || bytes > bytes_max;
+            if is_too_much { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
         .await?;
-        let held = (extents.len() <= count_max).then(|| Arc::new(Mutex::new(extents)));
-        self.cached.extents.insert(ino, Held::new(held.clone(), count_max));
+        let held = (extents.len() <= count_max && bytes <= bytes_max).then(|| Arc::new(Mutex::new(extents)));
+        // Too heavy is too heavy, however many may be held.
+        let tried = if bytes > bytes_max { self.cached.held_max } else { count_max };
+        self.cached.extents.insert(ino, Held::new(held.clone(), tried));
         Ok(held)
     }
 
@@ -200,7 +208,7 @@ impl Inner {
             held.len()
         };
         let tried = self.cached.held_max;
-        let held = match len <= tried {
+        let held = match len <= tried && weight <= self.cached.held_bytes_max {
             true => Held { extents: Some(extents), tried, read, fewer, weight },
             false => Held::new(None, tried),
         };
@@ -212,7 +220,7 @@ impl Inner {
     fn note_fewer(&self, ino: Ino, edit: &Edit) {
         let Some(held) = self.cached.extents.get(&ino) else { return };
         let fewer = edit.removed().count().saturating_sub(edit.added().count());
-        if held.fewer.fetch_add(fewer, Ordering::Relaxed) + fewer > HELD_MAX {
+        if held.fewer.fetch_add(fewer, Ordering::Relaxed) + fewer > FEWER {
             self.cached.extents.remove(&ino);
         }
     }

@@ -18,7 +18,7 @@ use slatedb::db_cache::moka::{MokaCache, MokaCacheOptions};
 use slatedb::{CloseReason, Db, DbIterator, DbSnapshot, ErrorKind, WriteBatch};
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Where the engine keeps its files, under the prefix of the volume.
 const FOLDER: &str = "meta";
@@ -28,6 +28,12 @@ const NEVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 /// Bytes that a scan asks for in one request.
 const SCAN_AHEAD_BYTES: usize = 1 << 20;
+
+/// How long a read waits for a table that is missing.
+const SEARCH_MAX: Duration = Duration::from_secs(30);
+
+/// Between two tries of such a read.
+const SEARCH_REST: Duration = Duration::from_millis(500);
 
 /// Requests that a scan has under way at once.
 const SCAN_FETCHES: usize = 4;
@@ -77,7 +83,13 @@ impl Kv {
 
     /// The value of `key`.
     pub(super) async fn get(&self, key: &Key) -> Result<Option<Bytes>> {
-        self.db.get(key).await.map_err(translate)
+        let mut search = Search::begin();
+        loop {
+            match self.db.get(key).await {
+                Ok(value) => return Ok(value),
+                Err(error) => self.search(error, &mut search).await?,
+            }
+        }
     }
 
     /// Up to `count` records of `range`, in order.
@@ -85,7 +97,35 @@ impl Kv {
         if range.start >= range.end {
             return Ok(Vec::new());
         }
-        gather(self.db.scan_with_options(range, &scan_options()).await, count).await
+        let mut search = Search::begin();
+        loop {
+            match gather(self.db.scan_with_options(range.clone(), &scan_options()).await, count).await {
+                Ok(records) => return Ok(records),
+                Err(error) => self.search(error, &mut search).await?,
+            }
+        }
+    }
+
+    /// Lets a read that failed try again, if it did as a table was not found. That was merged into another and collected since the list
+    /// of tables was read; or the place where all objects are is away, and it is waited for.
+    ///
+    /// # Errors
+    /// Of all other reads; and [`Error::Missing`] when it has taken too long.
+    async fn search(&self, error: slatedb::Error, search: &mut Search) -> Result<()> {
+        let Some(missing) = missing(&error) else { return Err(translate(error)) };
+        if search.begun.elapsed() >= SEARCH_MAX {
+            return Err(Error::Missing(missing));
+        }
+        // The first time there is no reason to wait.
+        if std::mem::replace(&mut search.is_first, false) && self.refresh().await.is_ok() {
+            return Ok(());
+        }
+        self.refusals.missing(&missing);
+        tokio::time::sleep(SEARCH_REST).await;
+        if let Err(error) = self.refresh().await {
+            tracing::debug!(%error, "the list of tables can't be read, either");
+        }
+        Ok(())
     }
 
     /// The records as they are now, whatever is written later.
@@ -131,10 +171,25 @@ impl Kv {
         &self.admin
     }
 
-    /// Writes what is in memory as a table, so that the next open has no log to replay, and closes.
+    /// Writes what is in memory as a table, so that the next open has no log to replay, and closes. Where there is no room for a table,
+    /// and nobody to make some any more, the log stays.
     pub(super) async fn close(&self) -> Result<()> {
-        self.db.flush_with_options(FlushOptions { flush_type: FlushType::MemTable }).await.map_err(translate)?;
+        if self.unmerged_tables() < super::upkeep::TABLES_MAX {
+            self.db.flush_with_options(FlushOptions { flush_type: FlushType::MemTable }).await.map_err(translate)?;
+        }
         self.db.close_with_options(CloseOptions::default().with_flush_type(None)).await.map_err(translate)
+    }
+}
+
+/// Tries of a read that did not find a table.
+struct Search {
+    begun: Instant,
+    is_first: bool,
+}
+
+impl Search {
+    fn begin() -> Self {
+        Self { begun: Instant::now(), is_first: true }
     }
 }
 
@@ -144,7 +199,7 @@ pub(super) struct Snapshot(Arc<DbSnapshot>);
 impl Snapshot {
     /// Up to `count` records of `range`, in order.
     pub(super) async fn scan(&self, range: Range<Key>, count: usize) -> Result<Vec<(Key, Bytes)>> {
-        gather(self.0.scan_with_options(range, &scan_options()).await, count).await
+        gather(self.0.scan_with_options(range, &scan_options()).await, count).await.map_err(translate)
     }
 }
 
@@ -157,11 +212,14 @@ fn scan_options() -> ScanOptions {
     }
 }
 
-async fn gather(found: std::result::Result<DbIterator, slatedb::Error>, count: usize) -> Result<Vec<(Key, Bytes)>> {
-    let mut found = found.map_err(translate)?;
+async fn gather(
+    found: std::result::Result<DbIterator, slatedb::Error>,
+    count: usize,
+) -> std::result::Result<Vec<(Key, Bytes)>, slatedb::Error> {
+    let mut found = found?;
     let mut records = Vec::new();
     while records.len() < count {
-        match found.next().await.map_err(translate)? {
+        match found.next().await? {
             Some(record) => records.push((record.key, record.value)),
             None => break,
         }
@@ -180,6 +238,9 @@ pub(super) fn translate(error: slatedb::Error) -> Error {
     if let Some(damaged) = damaged(&error) {
         return Error::Corrupt(damaged.to_string());
     }
+    if let Some(missing) = missing(&error) {
+        return Error::Missing(missing);
+    }
     match error.kind() {
         ErrorKind::Closed(CloseReason::Fenced) => Error::Fenced,
         ErrorKind::Data => Error::Corrupt(error.to_string()),
@@ -189,5 +250,22 @@ pub(super) fn translate(error: slatedb::Error) -> Error {
 
 /// The object whose damage is behind an error, if that is what happened.
 fn damaged<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a Damaged> {
-    std::iter::successors(Some(error), |error| error.source()).find_map(|error| error.downcast_ref())
+    causes(error).find_map(|cause| cause.downcast_ref())
+}
+
+/// The object that was not found, if that is what happened.
+fn missing(error: &slatedb::Error) -> Option<String> {
+    causes(error).find_map(|cause| {
+        let shared = cause.downcast_ref::<Arc<object_store::Error>>().map(AsRef::as_ref);
+        match shared.or_else(|| cause.downcast_ref())? {
+            object_store::Error::NotFound { path, .. } => Some(path.clone()),
+            _ => None,
+        }
+    })
+}
+
+fn causes<'a>(
+    error: &'a (dyn std::error::Error + 'static),
+) -> impl Iterator<Item = &'a (dyn std::error::Error + 'static)> {
+    std::iter::successors(Some(error), |error| error.source())
 }

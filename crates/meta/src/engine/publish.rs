@@ -153,10 +153,9 @@ impl Inner {
                 continue;
             }
             let mut changing = Changing::default();
-            let (start, end) = RecordKey::all_about(b'x', ino.0);
             if inode.flags & Inode::XATTR != 0 {
                 let transaction = &mut changing.transaction;
-                self.scan_all(start..end, |key, _| {
+                self.scan_xattrs(ino, |key| {
                     transaction.remove_key(key);
                     Ok(())
                 })

@@ -18,8 +18,9 @@ const RECORD_BYTES: u64 = 512;
 /// Lists of extents that the cache of them expects: so few that it has two parts at most, since a list has to fit into one.
 const LISTS: usize = 64;
 
-/// Records read at a time by a scan.
+/// Records read at a time by a scan; and those that may be as long as an attribute's value, which is 64 KiB.
 const SCAN_PAGE: usize = 1024;
+const LONG_PAGE: usize = 16;
 
 /// Decoded records. Replaced only under the lock of the inode they belong to.
 #[derive(Debug)]
@@ -31,6 +32,8 @@ pub(super) struct Cached {
     pub(super) extents: Cache<Ino, super::extents::Held, super::extents::Weigh>,
     /// The most extents of one file that are held while it is written.
     pub(super) held_max: usize,
+    /// The heaviest list of extents that the cache takes, in bytes.
+    pub(super) held_bytes_max: u64,
     /// Directories of which it is known what names they lack.
     pub(super) whole: super::whole::Whole,
     /// What listings read last.
@@ -51,6 +54,8 @@ impl Cached {
             buckets: Cache::new(items),
             extents: Cache::with_weighter(LISTS, share.max(1 << 20), super::extents::Weigh),
             held_max: usize::try_from(share / 2 / super::extents::HELD_BYTES).unwrap_or(usize::MAX).max(HELD_MAX),
+            // Of one of its two parts, what is not kept for lists that are new.
+            held_bytes_max: share.max(1 << 20) / 2 * 9 / 10,
             whole: super::whole::Whole::new(share.max(1 << 20)),
             windows: Cache::with_weighter(64, share.max(1 << 20), super::window::Weigh),
             window_max: WINDOW_MAX.min(items / 4),
@@ -103,12 +108,27 @@ impl Inner {
     /// Every record of `range`, a page at a time.
     pub(super) async fn scan_all(
         &self,
+        range: Range<Key>,
+        each: impl FnMut(Key, Bytes) -> Result<()> + Send,
+    ) -> Result<()> {
+        self.scan_pages(range, SCAN_PAGE, each).await
+    }
+
+    /// Every attribute of an inode: its key.
+    pub(super) async fn scan_xattrs(&self, ino: Ino, mut each: impl FnMut(Key) -> Result<()> + Send) -> Result<()> {
+        let (start, end) = RecordKey::all_about(b'x', ino.0);
+        self.scan_pages(start..end, LONG_PAGE, |key, _| each(key)).await
+    }
+
+    async fn scan_pages(
+        &self,
         mut range: Range<Key>,
+        count: usize,
         mut each: impl FnMut(Key, Bytes) -> Result<()> + Send,
     ) -> Result<()> {
         loop {
-            let page = self.scan(range.clone(), SCAN_PAGE).await?;
-            let full = page.len() == SCAN_PAGE;
+            let page = self.scan(range.clone(), count).await?;
+            let full = page.len() == count;
             if let Some((last, _)) = page.last() {
                 range.start = successor(last);
             }

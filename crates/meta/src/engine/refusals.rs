@@ -64,11 +64,26 @@ impl Refusals {
         self.0.send_if_modified(|refused| !std::mem::take(refused).is_empty());
     }
 
+    /// A read waits for an object that is not there.
+    pub(super) fn missing(&self, path: &str) {
+        tracing::error!(path, "an object of the namespace is missing; it is waited for");
+        self.put(Kind::of(Access::Read, &Path::from(path)), format!("{path} is missing"));
+    }
+
+    /// Commits wait for tables that are not merged.
+    pub(super) fn stuck(&self, why: &Error) {
+        self.put(Kind { access: Access::Write, folder: "tables".to_owned() }, why.to_string());
+    }
+
     fn refused(&self, access: Access, location: &Path, error: &object_store::Error) {
         let doing = if access == Access::Read { "read" } else { "written" };
         let reason = format!("{location} can't be {doing}: {error}");
         tracing::error!(%reason, "the store refuses metadata; it is tried again");
-        self.0.send_modify(|refused| drop(refused.insert(Kind::of(access, location), reason)));
+        self.put(Kind::of(access, location), reason);
+    }
+
+    fn put(&self, kind: Kind, reason: String) {
+        self.0.send_modify(|refused| drop(refused.insert(kind, reason)));
     }
 
     fn accepted(&self, access: Access, location: &Path) {

@@ -3,7 +3,7 @@
 use super::Inner;
 use super::names::Changing;
 use crate::record::Inode;
-use crate::{Linked, Result};
+use crate::{Error, Linked, Result};
 use std::sync::Arc;
 use stoa_vfs::{Error as FileError, Ino, Kind, Name, RenameMode, Timestamp};
 
@@ -85,7 +85,9 @@ impl Inner {
     }
 
     async fn is_within(&self, mut directory: Ino, ancestor: Ino) -> Result<bool> {
-        loop {
+        // Damaged records can lead in a circle: whoever goes round passes one that was remembered (Brent's algorithm).
+        let mut remembered = directory;
+        for step in 1_u64.. {
             if directory == ancestor {
                 return Ok(true);
             }
@@ -93,7 +95,14 @@ impl Inner {
                 return Ok(false);
             }
             directory = self.inode(directory).await?.parent;
+            if directory == remembered {
+                break;
+            }
+            if step.is_power_of_two() {
+                remembered = directory;
+            }
         }
+        Err(Error::Corrupt(format!("directory {directory} is inside of itself; run `stoa fsck`")))
     }
 
     async fn rename_locked(&self, from: &Place<'_>, target: &Place<'_>, mode: RenameMode) -> Result<Option<Linked>> {
@@ -166,3 +175,6 @@ impl Inner {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -21,8 +21,15 @@ const TABLES_MANY: usize = 4;
 /// How often a running merge looks at its own state.
 const MERGE_POLL: Duration = Duration::from_millis(200);
 
-/// The longest that one round of merging may take before another starts afresh.
-const MERGE_MAX: Duration = Duration::from_secs(120);
+/// The longest that the first round of merging may go on without having merged anything. SlateDB begins a merge that fails at once
+/// again, and says nothing: it can't be told from one that takes long, so each round that follows one in vain may take twice as long.
+const MERGE_MAX: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 120 });
+
+/// After so many rounds in vain it is damage, and nothing is to be expected of the next.
+const IN_VAIN_MAX: u32 = 4;
+
+/// How long care rests then.
+const LONG_REST: Duration = Duration::from_secs(30 * 60);
 
 /// Commits between two collections of the engine's log.
 const COMMITS_PER_COLLECTION: u64 = 256;
@@ -56,13 +63,21 @@ impl Inner {
 
     /// Merges until few tables are left, however long that takes: a commit may be waiting for it, and then no other starts care again.
     async fn care(&self) {
+        let mut in_vain = 0;
         loop {
-            if let Err(error) = self.care_once().await {
+            if let Err(error) = self.care_once(MERGE_MAX * 2_u32.pow(in_vain)).await {
                 tracing::warn!(%error, "care for the metadata tables failed; it is tried again later");
                 if matches!(error, Error::Fenced) {
                     self.stop_writing(&error);
                 }
-                self.closing.run_until_cancelled(tokio::time::sleep(CARE_REST)).await;
+                if self.kv.unmerged_tables() >= TABLES_MAX && self.committing.try_lock().is_err() {
+                    self.kv.refusals().stuck(&error);
+                }
+                in_vain = (in_vain + 1).min(IN_VAIN_MAX);
+                let rest = if in_vain < IN_VAIN_MAX { CARE_REST } else { LONG_REST };
+                self.closing.run_until_cancelled(tokio::time::sleep(rest)).await;
+            } else {
+                in_vain = 0;
             }
             if self.closing.is_cancelled() || self.stopped.get().is_some() || !self.has_many_tables() {
                 return;
@@ -70,17 +85,18 @@ impl Inner {
         }
     }
 
-    async fn care_once(&self) -> Result<()> {
+    async fn care_once(&self, merge_max: Duration) -> Result<()> {
         if self.has_many_tables() {
-            self.merge_tables().await?;
+            self.merge_tables(merge_max).await?;
         }
+        let Ok(_nobody_visits) = self.visiting.try_write() else { return Ok(()) };
         match self.closing.run_until_cancelled(self.kv.admin().run_gc_once(collection())).await {
             Some(collected) => collected.map_err(translate),
             None => Ok(()),
         }
     }
 
-    async fn merge_tables(&self) -> Result<()> {
+    async fn merge_tables(&self, longest: Duration) -> Result<()> {
         let stop = CancellationToken::new();
         let options = CompactorOptions {
             poll_interval: MERGE_POLL,
@@ -98,7 +114,7 @@ impl Inner {
         tokio::pin!(merging);
         let merged = tokio::select! {
             ended = &mut merging => return ended.map_err(translate),
-            watched = self.watch_merge() => watched,
+            watched = self.watch_merge(longest) => watched,
         };
         stop.cancel();
         merging.await.map_err(translate)?;
@@ -108,13 +124,26 @@ impl Inner {
     }
 
     /// Returns when few tables are left, or when merging is to end for another reason.
-    async fn watch_merge(&self) -> Result<()> {
-        let start = tokio::time::Instant::now();
-        while start.elapsed() < MERGE_MAX && self.stopped.get().is_none() && self.has_many_tables() {
+    ///
+    /// # Errors
+    /// When there were never fewer tables for as long as `longest`.
+    async fn watch_merge(&self, longest: Duration) -> Result<()> {
+        let mut merged = tokio::time::Instant::now();
+        let mut tables = self.kv.unmerged_tables();
+        while self.stopped.get().is_none() && self.has_many_tables() {
             if self.closing.run_until_cancelled(tokio::time::sleep(MERGE_POLL * 2)).await.is_none() {
                 break;
             }
             self.kv.refresh().await?;
+            let before = std::mem::replace(&mut tables, self.kv.unmerged_tables());
+            if tables < before {
+                merged = tokio::time::Instant::now();
+            }
+            if merged.elapsed() >= longest {
+                return Err(Error::Engine(format!(
+                    "{tables} tables of the namespace wait to be merged, and none is; run `stoa fsck`"
+                )));
+            }
         }
         Ok(())
     }
@@ -130,3 +159,6 @@ fn collection() -> GarbageCollectorOptions {
         ..GarbageCollectorOptions::default()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,12 +14,13 @@ use std::sync::Arc;
 /// The kinds of records, in the order in which they are shown, and how many are read at a time: a page must fit into memory, and
 /// attributes can be 64 KiB long.
 const KINDS: [(u8, usize); 8] =
-    [(b'o', 4096), (b'i', 4096), (b'x', 256), (b'd', 4096), (b'e', 4096), (b's', 4096), (b'r', 4096), (b't', 1)];
+    [(b'o', 4096), (b'i', 4096), (b'x', 64), (b'd', 4096), (b'e', 4096), (b's', 4096), (b'r', 4096), (b't', 1)];
 
 impl Inner {
     /// Shows the state of the last commit; changes that are made meanwhile are not seen.
     pub(super) async fn visit_all(self: &Arc<Self>, visit: &mut dyn Visit) -> Result<()> {
         self.commit_all().await?;
+        let _nothing_goes = self.visiting.read().await;
         let snapshot = {
             let _no_commit = self.committing.lock().await;
             self.kv.snapshot()?

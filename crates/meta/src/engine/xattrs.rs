@@ -52,8 +52,7 @@ impl Inner {
         let _unchanged = self.locks.shared(&[ino]).await;
         let mut names = Vec::new();
         if self.locked_inode(ino).await?.flags & Inode::XATTR != 0 {
-            let (start, end) = RecordKey::all_about(b'x', ino.0);
-            self.scan_all(start..end, |key, _| {
+            self.scan_xattrs(ino, |key| {
                 match RecordKey::decode(&key).map_err(|error| bad("attribute", ino, &error))? {
                     RecordKey::Xattr(_, name) => names.push(name),
                     _ => unreachable_kind(ino)?,

@@ -92,7 +92,9 @@ impl Bucket {
             let ino = Ino(from.u64()?);
             let kind = Kind::from_mode(from.u32()?).ok_or(Malformed("an entry of an unknown kind"))?;
             let len = from.u8()?;
-            let name = Name::new(from.raw(usize::from(len))?).map_err(|_| Malformed("an entry with a bad name"))?;
+            // Of its own: the record may be a slice of much more, and the name stays in memory longer.
+            let name = Bytes::copy_from_slice(&from.raw(usize::from(len))?);
+            let name = Name::new(name).map_err(|_| Malformed("an entry with a bad name"))?;
             if slot >= SLOTS_MAX {
                 return Err(Malformed("an entry with a bad slot"));
             }

@@ -60,7 +60,8 @@ pub fn decode_extent(end: u64, value: Bytes) -> Result<Extent, Malformed> {
             if u64::try_from(bytes.len()) != Ok(len) {
                 return Err(Malformed("an inline extent of the wrong length"));
             }
-            Content::Inline(bytes)
+            // Of its own, as the names of entries.
+            Content::Inline(Bytes::copy_from_slice(&bytes))
         }
         STORED => Content::Stored(decode_run(from, len)?),
         _ => return Err(Malformed("an extent of an unknown kind")),

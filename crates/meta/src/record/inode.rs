@@ -124,7 +124,8 @@ impl Inode {
             ctime: from.time()?,
             btime: from.time()?,
             flags: from.u8()?,
-            target: from.rest(),
+            // Of its own, as the names of entries.
+            target: Bytes::copy_from_slice(&from.rest()),
         })
     }
 }

@@ -54,6 +54,7 @@ impl From<stoa_meta::Error> for Error {
         match error {
             stoa_meta::Error::Fenced => Self::Fenced(error.to_string()),
             stoa_meta::Error::Corrupt(what) => Self::Corrupt(what),
+            stoa_meta::Error::Missing(_) => Self::Corrupt(error.to_string()),
             stoa_meta::Error::File(error) => Self::Io(error.to_string()),
             stoa_meta::Error::Refused(_) => Self::Io(error.to_string()),
             stoa_meta::Error::Engine(what) => Self::Io(what),

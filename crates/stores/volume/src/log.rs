@@ -25,6 +25,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
 use stoa_meta::{FileUpdate, Meta, NewSegment, SegmentId};
 use stoa_vfs::{Error, Result};
 use tokio::sync::{Notify, Semaphore, mpsc, oneshot, watch};
@@ -32,6 +33,9 @@ use tokio::task::JoinHandle;
 
 /// Segments that are being uploaded at once.
 const UPLOADS_MAX: usize = 8;
+
+/// Between two tries of what the store refuses (what passes by itself is tried again by the layers below).
+const AGAIN: Duration = Duration::from_secs(2);
 
 /// A file's data that is no longer than this lives in the namespace, and costs no object.
 pub(crate) const INLINE_BYTES: u64 = 16 << 10;

@@ -3,9 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
 use bytes::Bytes;
-use object_store::ObjectStore;
+use futures::TryStreamExt;
 use object_store::memory::InMemory;
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt};
 use std::sync::Arc;
+use std::time::Duration;
 use stoa_meta::record::RecordKey;
 use stoa_meta::testing;
 use stoa_vfs::{Caller, Error, Handle, Ino, Make, Name, Node, OpenFlags, Vfs, WriteFlags};
@@ -103,5 +106,60 @@ async fn what_is_written_behind_to_a_damaged_file_stops_nobody() {
     assert!(matches!(synced, Err(Error::Corrupt(_))), "{synced:?}");
     volume.release(ino, handle).await;
     volume.fsync(other).await.unwrap();
+    volume.close().await.unwrap();
+}
+
+/// Enough links that the records of a file's extents and all others lie far apart in the table.
+const LINKS: usize = 500;
+
+async fn take_away(store: &Arc<dyn ObjectStore>, prefix: &str) -> Vec<(Path, Bytes)> {
+    let listed: Vec<_> = store.list(Some(&Path::from(prefix))).try_collect().await.unwrap();
+    let mut taken = Vec::new();
+    for object in listed {
+        let content = store.get(&object.location).await.unwrap().bytes().await.unwrap();
+        store.delete(&object.location).await.unwrap();
+        taken.push((object.location, content));
+    }
+    taken
+}
+
+/// As when the disk that the store is on is away for a while.
+#[tokio::test]
+async fn what_is_written_waits_for_records_that_are_missing() {
+    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+    stoa_volume::format(Arc::clone(&store), &FormatOptions::default()).await.unwrap();
+    let volume = open(&store).await;
+    let target = Bytes::from(vec![b'x'; 4000]);
+    for n in 0..LINKS {
+        let make = Make { node: Node::Symlink(target.clone()), mode: 0o777, umask: 0 };
+        let called = Name::new(Bytes::from(format!("link{n}"))).unwrap();
+        volume.make(Caller::ROOT, Ino::ROOT, &called, &make).await.unwrap();
+    }
+    let ino = make(&volume, "file").await;
+    let handle = open_file(&volume, ino).await;
+    write(&volume, ino, handle, LARGE).await.unwrap();
+    volume.close().await.unwrap();
+
+    let volume = open(&store).await;
+    let handle = open_file(&volume, ino).await;
+    let taken = take_away(&store, "meta/compacted").await;
+    assert!(!taken.is_empty());
+    write(&volume, ino, handle, b"new").await.unwrap();
+    let refused = tokio::time::timeout(Duration::from_secs(20), volume.fsync(ino)).await.unwrap();
+    assert!(matches!(&refused, Err(Error::Io(why)) if why.contains("is missing")), "{refused:?}");
+    for (path, content) in taken {
+        store.put(&path, content.into()).await.unwrap();
+    }
+    let synced = async {
+        while volume.fsync(ino).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), synced).await.unwrap();
+    volume.close().await.unwrap();
+
+    let volume = open(&store).await;
+    let handle = open_file(&volume, ino).await;
+    assert_eq!(volume.read(ino, handle, 0, 5).await.unwrap().concat(), b"new\x07\x07");
     volume.close().await.unwrap();
 }

@@ -116,3 +116,29 @@ async fn a_file_that_has_fewer_extents_again_is_held_again() {
 fn hole_at(index: u64) -> Extent {
     Extent { offset: index * LEN, len: LEN, content: Content::Hole }
 }
+
+/// As a file has them that was written from its start to its end: few, of many frames each.
+#[tokio::test]
+async fn that_the_extents_of_a_file_are_too_heavy_is_found_out_once() {
+    const FRAMES: u64 = 64;
+    let (_store, engine, ino) = empty_file().await;
+    let long = |index: u64| {
+        let Extent { content: Content::Stored(run), .. } = extent(0, index) else { unreachable!() };
+        let frames = run.frames.repeat(FRAMES as usize);
+        let len = FRAMES * LEN;
+        Extent { offset: index * len, len, content: Content::Stored(Run { frames, ..run }) }
+    };
+    let many = 4 * engine.0.cached.held_bytes_max / 3 / (FRAMES * size_of::<FrameRef>() as u64);
+    assert!(many < HELD_MAX as u64, "not because of their number");
+    let update = |extents, count: u64| vec![FileUpdate { ino, extents, size: count * FRAMES * LEN, modified: None }];
+    engine.publish(&[], update((0..many).map(long).collect(), many)).await.unwrap();
+    engine.0.cached.extents.remove(&ino);
+    for _ in 0..2 {
+        assert_eq!(engine.extents(ino, 0..FRAMES * LEN).await.unwrap(), [long(0)]);
+        let cached = engine.0.cached.extents.get(&ino).expect("what is known of it is kept");
+        assert!(cached.extents.is_none() && !engine.0.may_be_held(&cached));
+    }
+    // With a few less they fit.
+    engine.publish(&[], update(Vec::new(), 100)).await.unwrap();
+    assert!(engine.0.held(ino).await.unwrap().is_some());
+}

@@ -1,6 +1,6 @@
 //! Publishing: naming what has arrived in the store, in order.
 
-use super::{Log, Packed, Parcel};
+use super::{AGAIN, Log, Packed, Parcel};
 use crate::file::{File, Frozen};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -44,7 +44,7 @@ impl Log {
                     self.backlog.shrank(frozen.layer.data_bytes());
                 }
                 Parcel::Move { moved, new } => match self.meta.replace(moved.ino, &moved.old, new).await {
-                    Err(error) if self.is_of_one_file(&error) => {
+                    Err(error) if self.is_of_one_file(&error) || is_missing(&error) => {
                         tracing::error!(%error, ino = %moved.ino, "data of a file stay where they are; run `stoa fsck`");
                     }
                     replaced => drop(replaced?),
@@ -87,7 +87,7 @@ impl Log {
         };
         self.fragmented.note(&update);
         update.modified = modified;
-        match self.meta.publish(&[], vec![update]).await {
+        match self.publish_found(&update).await {
             Err(error) if self.is_of_one_file(&error) => {
                 tracing::error!(%error, ino = %file.ino, "what was written to a file is lost; run `stoa fsck`");
                 file.lock().give_up(error.into());
@@ -107,6 +107,19 @@ impl Log {
         file.published.notify_waiters();
         self.files.cleaned(file);
         Ok(())
+    }
+
+    /// Publishes an update, which exists nowhere else: what is missing for that is waited for, however long that takes.
+    async fn publish_found(&self, update: &FileUpdate) -> stoa_meta::Result<()> {
+        loop {
+            match self.meta.publish(&[], vec![update.clone()]).await {
+                Err(error) if is_missing(&error) => {
+                    tracing::error!(%error, ino = %update.ino, "what was written to a file waits");
+                    tokio::time::sleep(AGAIN).await;
+                }
+                published => return published,
+            }
+        }
     }
 
     /// Returns once `last`, and with it every layer of the file before it, is published. It must have been submitted before a
@@ -131,4 +144,9 @@ impl Log {
             }
         }
     }
+}
+
+/// Whether records can't be found that may be found later.
+fn is_missing(error: &stoa_meta::Error) -> bool {
+    matches!(error, stoa_meta::Error::Missing(_))
 }

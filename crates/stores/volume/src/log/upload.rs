@@ -1,18 +1,14 @@
 //! Uploading segments. An upload is tried for as long as the mount lives: its bytes exist nowhere else.
 
-use super::Log;
+use super::{AGAIN, Log};
 use crate::layout::segment_path;
 use crate::segment::Sealed;
 use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 use stoa_meta::NewSegment;
 use stoa_vfs::Error;
 use tokio::task::JoinHandle;
-
-/// Between two tries of an upload that the store refuses (what passes by itself is tried again by the layers below).
-const AGAIN: Duration = Duration::from_secs(2);
 
 impl Log {
     /// Starts an upload, when there is room for one more; `None` when the log is closed.
