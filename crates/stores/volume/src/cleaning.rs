@@ -95,6 +95,10 @@ pub(crate) async fn run(volume: Weak<Volume>) {
         if let Err(error) = volume.collect(&crate::report::Silent).await {
             volume.note(&error);
             tracing::warn!(%error, "space was not given back this time; nothing was deleted");
+            // What the store refused may be on its way still; damage stays as it is until something changes.
+            if !matches!(error, Error::Corrupt(_)) {
+                seen = 0;
+            }
         }
     }
 }
