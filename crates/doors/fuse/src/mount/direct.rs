@@ -17,7 +17,7 @@ pub(super) const KIND: &str = "fuse.stoa";
 /// Mounts, and returns the device that speaks for the mount.
 pub(super) fn mount(dir: &Path, options: &MountOptions) -> Result<Device> {
     let source = options.checked_source()?;
-    let device = open_device(dir)?;
+    let device = open_device()?;
     let data = data(&device, options)?;
     rustix::mount::mount(source, dir, KIND, flags(options), data.as_c_str()).map_err(|errno| match errno {
         Errno::PERM | Errno::ACCESS => Error::NotPermitted(dir.to_owned()),
@@ -29,11 +29,11 @@ pub(super) fn mount(dir: &Path, options: &MountOptions) -> Result<Device> {
     Ok(device.into())
 }
 
-fn open_device(dir: &Path) -> Result<OwnedFd> {
+fn open_device() -> Result<OwnedFd> {
     let flags = OFlags::RDWR | OFlags::CLOEXEC;
     rustix::fs::open(crate::session::DEVICE_PATH, flags, Mode::empty()).map_err(|errno| match errno {
         Errno::NOENT | Errno::NODEV | Errno::NXIO => Error::NoFuse,
-        Errno::PERM | Errno::ACCESS => Error::NotPermitted(dir.to_owned()),
+        Errno::PERM | Errno::ACCESS => Error::DeviceDenied,
         _ => Error::io("opening /dev/fuse")(errno.into()),
     })
 }

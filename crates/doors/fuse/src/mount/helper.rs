@@ -74,6 +74,8 @@ fn failure(dir: &Path, output: &Output) -> Error {
     let says = |text: &str| words.contains(text);
     if says("user_allow_other") {
         Error::AllowOther
+    } else if says("/dev/fuse") && says("Permission denied") {
+        Error::DeviceDenied
     } else if says("Permission denied") || says("not permitted") || says("no write access") {
         Error::NotPermitted(dir.to_owned())
     } else if says("/dev/fuse") || says("fuse device not found") {

@@ -27,6 +27,7 @@ fn words_of_the_helper_are_understood() {
     };
     let allow = "fusermount3: option allow_other only allowed if 'user_allow_other' is set in /etc/fuse.conf\n";
     assert!(matches!(of(allow), Error::AllowOther));
+    assert!(matches!(of("fusermount3: failed to open /dev/fuse: Permission denied\n"), Error::DeviceDenied));
     assert!(matches!(of("fusermount3: user has no write access to mountpoint /m\n"), Error::NotPermitted(_)));
     assert!(matches!(of("fusermount3: failed to unmount /m: Device or resource busy\n"), Error::Busy(_)));
     assert!(matches!(of("fusermount3: entry for /m not found in /etc/mtab\n"), Error::NotMounted(_)));
