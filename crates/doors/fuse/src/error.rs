@@ -31,7 +31,9 @@ pub enum Error {
     #[error("/dev/fuse is missing: load the kernel module (modprobe fuse), or give the container the device")]
     NoFuse,
     /// This user, or this container, may not use the device.
-    #[error("/dev/fuse can't be opened: it needs mode 0666 for users other than root, and a container must be allowed to use it")]
+    #[error(
+        "/dev/fuse can't be opened: it needs mode 0666 for users other than root, and a container must be allowed to use it"
+    )]
     DeviceDenied,
     /// This user may not mount, or not there.
     #[error("not permitted to mount at {0}")]

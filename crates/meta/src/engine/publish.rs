@@ -9,8 +9,12 @@ use std::ops::Range;
 use std::sync::Arc;
 use stoa_vfs::{Error as FileError, Ino, Kind, Timestamp};
 
-/// Extents taken from an unnamed file in one transaction.
-const REAP_EXTENTS: usize = 4096;
+/// Extents taken from a file in one transaction, where there are very many.
+const STEP_EXTENTS: usize = 4096;
+
+/// A range with more extents than this is cleared in steps, its end first: all of them at once would not fit into memory. A crash in between
+/// leaves it as it was at its beginning, and cleared at its end.
+const CLEARED_EXTENTS: usize = if cfg!(test) { 20_000 } else { 1 << 18 };
 
 /// Extents shared, or replaced, by one transaction: what is longer takes several.
 const CLONE_EXTENTS: usize = 4096;
@@ -27,11 +31,63 @@ impl Inner {
             self.finish(changing);
         }
         for file in files {
-            match self.publish_file(file).await {
+            let published = match self.clear_in_steps(&file).await {
+                Ok(()) => self.publish_file(file).await,
+                failed => failed,
+            };
+            match published {
                 Err(crate::Error::File(FileError::Stale)) => {}
                 other => other?,
             }
         }
+        Ok(())
+    }
+
+    /// Leaves no more of what an update takes away than one transaction can take.
+    async fn clear_in_steps(self: &Arc<Self>, file: &FileUpdate) -> Result<()> {
+        let holes = file.extents.iter().filter(|extent| matches!(extent.content, Content::Hole)).map(Extent::range);
+        for range in holes.chain([file.size..u64::MAX]) {
+            for start in self.steps(file.ino, &range).await? {
+                self.admit().await?;
+                let _locked = self.locks.exclusive(&[file.ino]).await;
+                let inode = self.locked_inode(file.ino).await?;
+                if range.end == u64::MAX {
+                    self.shorten(file.ino, &inode, start).await?;
+                } else {
+                    self.empty(file.ino, &inode, start..range.end.min(inode.size)).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the steps start in which a range is to be cleared, the last first: none, if there are not too many extents in it. What is
+    /// before the first of them is left to a transaction of its own.
+    async fn steps(&self, ino: Ino, range: &Range<u64>) -> Result<Vec<u64>> {
+        let _unchanged = self.locks.shared(&[ino]).await;
+        let end = range.end.min(self.locked_inode(ino).await?.size);
+        if range.start >= end || self.reach(ino, range.start..end, CLEARED_EXTENTS).await? >= end {
+            return Ok(Vec::new());
+        }
+        let starts = self.starts_of_each(ino, range.start..end, STEP_EXTENTS).await?;
+        Ok(starts.into_iter().skip(1).rev().collect())
+    }
+
+    /// Cuts off what a file has from `size` on.
+    async fn shorten(&self, ino: Ino, inode: &Inode, size: u64) -> Result<()> {
+        let mut edit = Edit::new(ino);
+        edit.look_at(self, &(size..inode.size)).await?;
+        edit.clear(&(size..u64::MAX));
+        self.finish_edit(ino, &edit, Inode { size, ..inode.clone() });
+        Ok(())
+    }
+
+    /// Makes a range a hole.
+    async fn empty(&self, ino: Ino, inode: &Inode, range: Range<u64>) -> Result<()> {
+        let mut edit = Edit::new(ino);
+        edit.look_at(self, &range).await?;
+        edit.put(hole(range));
+        self.finish_edit(ino, &edit, inode.clone());
         Ok(())
     }
 
@@ -147,7 +203,7 @@ impl Inner {
                 // Once: nobody can open the file any more, so nobody but this changes it.
                 let cuts = match &mut cuts {
                     Some(cuts) => cuts,
-                    none => none.insert(self.starts_of_each(ino, REAP_EXTENTS).await?),
+                    none => none.insert(self.starts_of_each(ino, 0..inode.size, STEP_EXTENTS).await?),
                 };
                 self.shorten(ino, &inode, cuts.pop().unwrap_or(0)).await?;
                 continue;
@@ -169,15 +225,6 @@ impl Inner {
             self.abandoned.lock().remove(&ino);
             return Ok(());
         }
-    }
-
-    /// Cuts a file that nobody can open any more.
-    async fn shorten(&self, ino: Ino, inode: &Inode, size: u64) -> Result<()> {
-        let mut edit = Edit::new(ino);
-        edit.look_at(self, &(size..inode.size)).await?;
-        edit.clear(&(size..u64::MAX));
-        self.finish_edit(ino, &edit, Inode { size, ..inode.clone() });
-        Ok(())
     }
 }
 

@@ -130,10 +130,13 @@ impl Inner {
         Ok(if left == 0 { reached } else { range.end })
     }
 
-    /// Where every `count`-th extent of a file starts, the first one included. The lock is held.
-    pub(super) async fn starts_of_each(&self, ino: Ino, count: usize) -> Result<Vec<u64>> {
+    /// Where every `count`-th extent of a range starts, the first one included. The lock is held.
+    pub(super) async fn starts_of_each(&self, ino: Ino, range: Range<u64>, count: usize) -> Result<Vec<u64>> {
         let (mut starts, mut seen) = (Vec::new(), 0_usize);
-        self.walk(ino, 0, |extent| {
+        self.walk(ino, range.start, |extent| {
+            if extent.offset >= range.end {
+                return ControlFlow::Break(());
+            }
             if seen.is_multiple_of(count) {
                 starts.push(extent.offset);
             }

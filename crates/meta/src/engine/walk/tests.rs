@@ -110,7 +110,7 @@ async fn an_extent_that_moves_meanwhile_is_seen() {
 async fn a_long_file_is_removed_in_steps() {
     let engine = engine().await;
     let ino = long_file(&engine, "file", MANY).await;
-    let starts = engine.0.starts_of_each(ino, 4096).await.unwrap();
+    let starts = engine.0.starts_of_each(ino, 0..u64::MAX, 4096).await.unwrap();
     assert!(starts.into_iter().eq((0..STEPS).map(|step| step * 4096 * LEN)));
     engine.unlink(Ino::ROOT, &name("file")).await.unwrap();
     engine.abandon(ino);
@@ -122,6 +122,38 @@ async fn a_long_file_is_removed_in_steps() {
     assert_eq!(engine.totals().data_bytes, 0);
     engine.commit().await.unwrap();
     assert!(engine.segments().await.unwrap().iter().all(|segment| segment.live_bytes == 0));
+}
+
+/// Publishes an update without data; returns in how many transactions.
+async fn cleared(engine: &Engine, ino: Ino, holes: Vec<Extent>, size: u64) -> u64 {
+    let before = engine.0.pending.sequence();
+    engine.publish(&[], vec![FileUpdate { ino, extents: holes, size, modified: None }]).await.unwrap();
+    engine.0.pending.sequence() - before
+}
+
+#[tokio::test]
+async fn a_long_file_is_cut_in_steps_and_a_short_one_at_once() {
+    let engine = engine().await;
+    let (long, short) = (long_file(&engine, "long", MANY).await, long_file(&engine, "short", 100).await);
+    assert_eq!(cleared(&engine, short, Vec::new(), LEN / 2).await, 1);
+    assert_eq!(cleared(&engine, long, Vec::new(), LEN / 2).await, STEPS);
+    for ino in [long, short] {
+        assert_eq!(engine.attr(ino).await.unwrap().size, LEN / 2);
+        assert_eq!(engine.extents(ino, 0..LEN).await.unwrap(), [Extent { len: LEN / 2, ..extent(0, COMMON) }]);
+    }
+    assert_eq!(engine.totals().data_bytes, LEN);
+}
+
+#[tokio::test]
+async fn a_long_file_gets_a_large_hole_in_steps() {
+    let engine = engine().await;
+    let ino = long_file(&engine, "long", MANY).await;
+    let (size, punched) = (MANY * LEN, LEN..(MANY - 1) * LEN);
+    let hole = Extent { offset: punched.start, len: punched.end - punched.start, content: Content::Hole };
+    assert_eq!(cleared(&engine, ino, vec![hole.clone()], size).await, STEPS);
+    let left = engine.extents(ino, 0..size).await.unwrap();
+    assert_eq!(left, [extent(0, COMMON), hole, extent(MANY - 1, RARE)]);
+    assert_eq!(engine.attr(ino).await.unwrap().size, size);
 }
 
 /// Clones a whole file; returns in how many steps.
