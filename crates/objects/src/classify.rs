@@ -34,7 +34,7 @@ pub(crate) enum Class {
     WrongRegion,
     /// The endpoint can't be reached.
     Unreachable,
-    /// The TLS handshake failed.
+    /// The TLS handshake failed: not for a connection that was cut, but for what the two said.
     Tls,
     /// The device or quota behind the store is full.
     Full,
@@ -146,12 +146,21 @@ fn of_http(error: &HttpError) -> Class {
 /// What an error of the HTTP client means, by its text, and whether it was met while connecting.
 pub(crate) fn of_transport(text: &str, connecting: bool) -> Class {
     let text = text.to_ascii_lowercase();
-    if ["certificate", "tls", "handshake", "corrupt message"].iter().any(|word| text.contains(word)) {
+    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    // With TLS 1.3 a server asks for our certificate, which we have not, when for us the handshake is done.
+    if text.contains("fatal alert: certificate") {
         return Class::Tls;
     }
-    // Any other error may have met the request after it had reached the server: it is what a connection closed before the
-    // answer gives.
-    if connecting { Class::Unreachable } else { Class::Transient }
+    // A request may have reached the server by then: this is also what a connection closed before the answer gives.
+    if !connecting {
+        return Class::Transient;
+    }
+    // A handshake that was cut tells of a server that is gone, as a balancer's behind which there is none.
+    let cut = says(&["eof", "close_notify", "reset"]);
+    match says(&["certificate", "tls", "handshake", "corrupt message"]) && !cut {
+        true => Class::Tls,
+        false => Class::Unreachable,
+    }
 }
 
 fn of_io(io: &io::Error, error: &Error) -> Option<Class> {

@@ -1,4 +1,4 @@
-use super::{Class, classify, shown};
+use super::{Class, classify, of_transport, shown};
 use object_store::Error;
 use std::io;
 
@@ -45,6 +45,28 @@ fn errors_of_the_system_keep_their_meaning() {
     assert_eq!(classify(&io_error(io::ErrorKind::TimedOut)), Class::Transient);
     let missing = Error::NotFound { path: "k".to_owned(), source: Box::new(io::Error::from(io::ErrorKind::NotFound)) };
     assert_eq!(classify(&missing), Class::NotFound);
+}
+
+/// As rustls, tokio-rustls and hyper say it.
+#[test]
+fn a_connection_that_ends_under_tls_is_no_tls_problem() {
+    let closed = "peer closed connection without sending TLS close_notify: https://docs.rs/rustls/latest/rustls/manual/_03_howto/index.html#unexpected-eof";
+    for (text, connecting, class) in [
+        // A balancer whose server is down.
+        ("client error (Connect): tls handshake eof", true, Class::Unreachable),
+        (closed, true, Class::Unreachable),
+        ("client error (Connect): Connection reset by peer (os error 104)", true, Class::Unreachable),
+        // A server that was killed before it answered: what was sent may have taken effect.
+        (closed, false, Class::Transient),
+        // What a person has to put right.
+        ("client error (Connect): invalid peer certificate: UnknownIssuer", true, Class::Tls),
+        ("client error (Connect): received corrupt message of type InvalidContentType", true, Class::Tls),
+        ("client error (Connect): received fatal alert: HandshakeFailure", true, Class::Tls),
+        // With TLS 1.3 the server asks for one after the client is done, and has read nothing of the request.
+        ("connection error: received fatal alert: CertificateRequired", false, Class::Tls),
+    ] {
+        assert_eq!(of_transport(text, connecting), class, "{text}");
+    }
 }
 
 #[test]

@@ -67,7 +67,7 @@ async fn serve(mut socket: TcpStream, shared: &Mutex<Shared>) {
     let _ = socket.shutdown().await;
 }
 
-fn is_whole(request: &[u8]) -> bool {
+pub(super) fn is_whole(request: &[u8]) -> bool {
     // A TLS handshake: it gets its answer in plain text.
     if request.first() == Some(&0x16) {
         return true;

@@ -80,7 +80,8 @@ async fn a_clock_that_stays_wrong_is_said() {
 
 #[tokio::test]
 async fn plain_http_where_tls_is_expected_is_called_a_tls_problem() {
-    let server = Canned::start([error(400, "NotTls")]).await;
+    // It says so for as long as it is asked.
+    let server = Canned::start((0..100).map(|_| error(400, "NotTls"))).await;
     let options = ConnectOptions { endpoint: Some(server.endpoint.replace("http:", "https:")), ..options(&server) };
     let options = ConnectOptions { anonymous: true, ..options };
     let bucket = S3Bucket::connect("bucket", &options).await.unwrap();
