@@ -8,6 +8,7 @@ mod layout;
 mod list;
 mod publish;
 mod read;
+mod sync;
 mod upload;
 
 use crate::{Error, Result};

@@ -21,6 +21,9 @@ pub(super) struct Layout {
     root: PathBuf,
     /// Taken before the lock file, because `flock` lets those who share starve the one who wants it alone.
     turn: RwLock<()>,
+    /// How many of the next syncs of directories fail.
+    #[cfg(test)]
+    pub(super) syncs_failing: std::sync::atomic::AtomicUsize,
 }
 
 pub(super) enum OpenError {
@@ -55,7 +58,12 @@ impl Layout {
             }
             Err(error) => return Err(OpenError::Io(root, error)),
         }
-        let layout = Self { root, turn: RwLock::new(()) };
+        let layout = Self {
+            root,
+            turn: RwLock::new(()),
+            #[cfg(test)]
+            syncs_failing: Default::default(),
+        };
         layout.remove_stale();
         Ok(layout)
     }
@@ -91,8 +99,10 @@ impl Layout {
         match fs::create_dir(&directory) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 make_directory(&self.root)?;
-                if let Some(parent) = self.root.parent() {
-                    File::open(parent)?.sync_all()?;
+                if let Some(Err(error)) = self.root.parent().map(|parent| self.sync(parent)) {
+                    // The next one who finds it takes it for durable. What can't be removed has been put to use.
+                    let _ = fs::remove_dir(&self.root);
+                    return Err(error);
                 }
                 make_directory(&directory)?;
             }
@@ -100,6 +110,18 @@ impl Layout {
             other => other?,
         }
         Ok(directory)
+    }
+
+    /// Makes the names in `directory` durable.
+    pub(super) fn sync(&self, directory: &std::path::Path) -> io::Result<()> {
+        #[cfg(test)]
+        {
+            use std::sync::atomic::Ordering::Relaxed;
+            if self.syncs_failing.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok() {
+                return Err(io::Error::other("a sync that fails for a test"));
+            }
+        }
+        File::open(directory)?.sync_all()
     }
 
     /// The right to put names in place beside others who do.

@@ -2,12 +2,14 @@
 
 use super::errors;
 use super::layout::{Layout, make_directory, plain_file, tag};
+use super::sync;
 use object_store::path::Path;
-use object_store::{Error, PutMode, PutPayload, PutResult, Result};
+use object_store::{Error, PutMode, PutPayload, PutResult, Result, UpdateVersion};
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 /// How often a put makes its directories again because a delete has just removed them.
@@ -18,13 +20,15 @@ const RACES_MAX: usize = 64;
 pub(super) struct Temporary {
     pub(super) path: PathBuf,
     pub(super) file: File,
+    /// Whether it was given the name of an object: then only its durability may still be open.
+    placed: AtomicBool,
 }
 
 impl Temporary {
     pub(super) fn new(layout: &Layout) -> io::Result<Self> {
         let path = layout.temporary()?.join(uuid::Uuid::new_v4().simple().to_string());
         let file = OpenOptions::new().create_new(true).write(true).open(&path)?;
-        Ok(Self { path, file })
+        Ok(Self { path, file, placed: AtomicBool::new(false) })
     }
 
     /// Makes the content durable, under a time that no other put has.
@@ -54,39 +58,58 @@ pub(super) fn put(layout: &Layout, key: &Path, payload: &PutPayload, mode: &PutM
 }
 
 fn refuse_existing(layout: &Layout, key: &Path) -> Result<()> {
-    match fs::symlink_metadata(layout.file(key)?) {
-        Ok(_) => Err(Error::AlreadyExists { path: key.to_string(), source: "the file exists".into() }),
-        Err(_) => Ok(()),
+    let target = layout.file(key)?;
+    if fs::symlink_metadata(&target).is_err() {
+        return Ok(());
     }
+    sync::parents(layout, &target).map_err(|error| errors::of_write(key, error))?;
+    Err(Error::AlreadyExists { path: key.to_string(), source: "the file exists".into() })
 }
 
-/// Puts a written file in the place of `key`, durably.
+/// Puts a written file in the place of `key`, durably. After an error it may be done again.
 pub(super) fn publish(layout: &Layout, key: &Path, temporary: &Temporary, mode: &PutMode) -> Result<PutResult> {
     let target = layout.file(key)?;
     let write_error = |error| errors::of_write(key, error);
-    temporary.finish().map_err(write_error)?;
-    let meta = temporary.file.metadata().map_err(write_error)?;
-    let turn = match mode {
-        PutMode::Update(_) => layout.alone(),
-        _ => layout.share(),
-    };
-    let _turn = turn.map_err(write_error)?;
-    if let PutMode::Update(version) = mode {
-        let Some(expected) = version.e_tag.as_deref() else {
-            return Err(errors::invalid("an update needs the tag of what it replaces".to_owned()));
+    if temporary.placed.load(Ordering::Relaxed) {
+        sync::parents(layout, &target).map_err(write_error)?;
+    } else {
+        temporary.finish().map_err(write_error)?;
+        let turn = match mode {
+            PutMode::Update(_) => layout.alone(),
+            _ => layout.share(),
         };
-        let found = current_tag(&target).map_err(write_error)?;
-        if found.as_deref() != Some(expected) {
-            return Err(errors::precondition(key, format!("its tag is {found:?}, not {expected:?}")));
+        let _turn = turn.map_err(write_error)?;
+        if let PutMode::Update(version) = mode {
+            refuse_other(layout, key, version)?;
         }
+        place(layout, &target, || give_name(temporary, &target, mode)).map_err(write_error)?;
     }
-    place(layout, &target, || match mode {
-        // A link fails if the name is taken, a rename replaces what has it.
-        PutMode::Create => fs::hard_link(&temporary.path, &target),
-        PutMode::Overwrite | PutMode::Update(_) => fs::rename(&temporary.path, &target),
-    })
-    .map_err(write_error)?;
+    let meta = temporary.file.metadata().map_err(write_error)?;
     Ok(PutResult { e_tag: Some(tag(&meta)), version: None, extensions: Default::default() })
+}
+
+/// Fails if what has the name of `key` is not `version`.
+fn refuse_other(layout: &Layout, key: &Path, version: &UpdateVersion) -> Result<()> {
+    let Some(expected) = version.e_tag.as_deref() else {
+        return Err(errors::invalid("an update needs the tag of what it replaces".to_owned()));
+    };
+    let target = layout.file(key)?;
+    let found = current_tag(&target).map_err(|error| errors::of_write(key, error))?;
+    if found.as_deref() == Some(expected) {
+        return Ok(());
+    }
+    sync::parents(layout, &target).map_err(|error| errors::of_write(key, error))?;
+    Err(errors::precondition(key, format!("its tag is {found:?}, not {expected:?}")))
+}
+
+fn give_name(temporary: &Temporary, target: &std::path::Path, mode: &PutMode) -> io::Result<()> {
+    match mode {
+        // A link fails if the name is taken, a rename replaces what has it.
+        PutMode::Create => fs::hard_link(&temporary.path, target)?,
+        PutMode::Overwrite | PutMode::Update(_) => fs::rename(&temporary.path, target)?,
+    }
+    temporary.placed.store(true, Ordering::Relaxed);
+    Ok(())
 }
 
 fn current_tag(target: &std::path::Path) -> io::Result<Option<String>> {
@@ -111,10 +134,14 @@ fn place(layout: &Layout, target: &std::path::Path, step: impl Fn() -> io::Resul
                     _ => {}
                 }
             }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                sync::parents(layout, target)?;
+                return Err(error);
+            }
             Err(error) => return Err(error),
         }
     }
-    sync_parents(layout, target)
+    sync::parents(layout, target)
 }
 
 fn make_parents(layout: &Layout, target: &std::path::Path) -> io::Result<()> {
@@ -126,15 +153,6 @@ fn make_parents(layout: &Layout, target: &std::path::Path) -> io::Result<()> {
         missing.push(directory);
     }
     missing.into_iter().rev().try_for_each(make_directory)
-}
-
-/// Makes the entry of `target`, and those of every directory on the way to it, durable. All of them, because a directory
-/// that was there already may have been made by someone who has not synced it yet; syncing a clean one costs little.
-fn sync_parents(layout: &Layout, target: &std::path::Path) -> io::Result<()> {
-    for directory in target.ancestors().skip(1).take_while(|directory| directory.starts_with(layout.root())) {
-        File::open(directory)?.sync_all()?;
-    }
-    Ok(())
 }
 
 /// Deletes `keys`; the answers are in their order. Durable when it returns.
@@ -151,10 +169,10 @@ pub(super) fn delete(layout: &Layout, keys: Vec<Path>) -> Vec<Result<Path>> {
                 key
             }));
         }
-        let synced = sync_directories(&touched);
-        // Which keys it hits is not known; one error is enough for the caller to delete again.
-        if let (Err(error), Some(last)) = (synced, results.last_mut()) {
-            *last = Err(errors::of(&Path::default(), error));
+        let synced = sync_left(layout, &Path::default(), &touched);
+        // Which keys it hits is not known: who deletes again from the first error on deletes all of them.
+        if let (Err(error), Some(first)) = (synced, results.first_mut()) {
+            *first = Err(error);
         }
     }
     prune(layout, &touched);
@@ -162,21 +180,18 @@ pub(super) fn delete(layout: &Layout, keys: Vec<Path>) -> Vec<Result<Path>> {
 }
 
 /// Makes what was removed from `directories` stay removed.
-fn sync_directories(directories: &BTreeSet<PathBuf>) -> io::Result<()> {
-    directories.iter().try_for_each(|directory| match File::open(directory) {
-        Ok(directory) => directory.sync_all(),
-        // Emptied and removed by another process: the file is gone with it.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
-    })
+fn sync_left(layout: &Layout, key: &Path, directories: &BTreeSet<PathBuf>) -> Result<()> {
+    let synced = directories.iter().try_for_each(|directory| sync::removals(layout, directory));
+    synced.map_err(|error| errors::of(key, error))
 }
 
-/// Removes the file of `key`; says which directory it was in. A missing one is as good as removed.
+/// Removes the file of `key`; says which directory it was in. A missing one is as good as removed, when that is durable.
 fn remove(layout: &Layout, key: &Path) -> Result<Option<PathBuf>> {
     let target = layout.file(key)?;
+    let directory = || Ok(target.parent().map(PathBuf::from));
     match fs::remove_file(&target) {
-        Ok(()) => Ok(target.parent().map(PathBuf::from)),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+        Ok(()) => directory(),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => directory(),
         // A directory is no object.
         Err(error) if error.kind() == io::ErrorKind::IsADirectory => Ok(None),
         Err(error) => Err(errors::of(key, error)),
@@ -212,10 +227,16 @@ pub(super) fn copy(layout: &Layout, from: &Path, to: &Path, mode: &PutMode) -> R
 
 pub(super) fn rename(layout: &Layout, from: &Path, to: &Path, create: bool) -> Result<()> {
     let (source, target) = (layout.file(from)?, layout.file(to)?);
+    let left = BTreeSet::from_iter(source.parent().map(PathBuf::from));
     {
         let _turn = layout.share().map_err(|error| errors::of_write(to, error))?;
-        let meta = fs::symlink_metadata(&source).map_err(|error| errors::of(from, error))?;
-        plain_file(from, meta)?;
+        let found = fs::symlink_metadata(&source);
+        if found.is_err() {
+            // An earlier attempt may have moved it.
+            sync::parents(layout, &target).map_err(|error| errors::of_write(to, error))?;
+            sync_left(layout, from, &left)?;
+        }
+        plain_file(from, found.map_err(|error| errors::of(from, error))?)?;
         place(layout, &target, || if create { fs::hard_link(&source, &target) } else { fs::rename(&source, &target) })
             .map_err(|error| errors::of_write(to, error))?;
     }
@@ -223,8 +244,7 @@ pub(super) fn rename(layout: &Layout, from: &Path, to: &Path, create: bool) -> R
         // The new name is durable before the old one goes.
         return delete(layout, vec![from.clone()]).into_iter().try_for_each(|result| result.map(|_| ()));
     }
-    let left = BTreeSet::from_iter(source.parent().map(PathBuf::from));
-    sync_directories(&left).map_err(|error| errors::of(from, error))?;
+    sync_left(layout, from, &left)?;
     prune(layout, &left);
     Ok(())
 }

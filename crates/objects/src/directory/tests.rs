@@ -1,3 +1,5 @@
+mod syncs;
+
 use super::Directory;
 use super::layout::TEMPORARY;
 use crate::{Error, probe};
