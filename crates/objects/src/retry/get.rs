@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use object_store::path::Path;
-use object_store::{GetOptions, GetRange, GetResult, GetResultPayload, ObjectMeta, Result};
+use object_store::{Error, GetOptions, GetRange, GetResult, GetResultPayload, ObjectMeta, Result};
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
@@ -132,6 +132,11 @@ impl Rest {
     async fn reopen(&mut self) -> Result<()> {
         let options = GetOptions { range: Some(GetRange::Bounded(self.range.clone())), ..self.options.clone() };
         let result = self.core.attempt(0, self.core.inner.get_opts(&self.location, options)).await?;
+        // Not every store heeds the condition.
+        if self.options.if_match.is_some() && result.meta.e_tag != self.options.if_match {
+            let text = format!("its tag is {:?}, not {:?}", result.meta.e_tag, self.options.if_match);
+            return Err(Error::Precondition { path: self.location.to_string(), source: text.into() });
+        }
         if result.range != self.range {
             return Err(broken(
                 io::ErrorKind::InvalidData,

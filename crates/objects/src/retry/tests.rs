@@ -1,3 +1,4 @@
+mod careless;
 mod reads;
 mod writes;
 

@@ -237,6 +237,11 @@ impl Rest {
         let read = Read { range: Some(GetRange::Bounded(self.range.clone())), ..self.read.clone() };
         let refused = |error: Error| Failure::rejected(error.to_string());
         let opened = open(&self.inner, &call(&self.key, &read).map_err(refused)?, &read).await?;
+        // Not every server heeds the condition.
+        if opened.info.etag != self.read.if_match {
+            let text = format!("it has the tag {:?} and not {:?}", opened.info.etag, self.read.if_match);
+            return Err(Failure::new(Class::Precondition, text));
+        }
         if opened.range != self.range {
             return Err(Failure::corrupt("the object has become shorter".to_owned()));
         }

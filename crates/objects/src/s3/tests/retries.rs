@@ -123,6 +123,13 @@ async fn a_body_that_is_cut_goes_on_where_it_stopped_if_it_is_the_same() {
     let failed = object.body.try_collect::<Vec<_>>().await.unwrap_err();
     assert!(matches!(failed, Error::Conflict { .. }), "{failed}");
 
+    // Not every server heeds the condition.
+    let other = answer(206, &[("Content-Range", "bytes 4-8/9"), ("ETag", "\"other\"")], "EFGHI");
+    let server = Canned::start([first(), other]).await;
+    let object = client(&server).get("k", &Read::default()).await.unwrap();
+    let failed = object.body.try_collect::<Vec<_>>().await.unwrap_err();
+    assert!(matches!(failed, Error::Conflict { .. }), "{failed}");
+
     // Without a tag nobody knows whether it is the same.
     let server = Canned::start([promising(200, &[], "abcd", 9)]).await;
     let object = client(&server).get("k", &Read::default()).await.unwrap();
