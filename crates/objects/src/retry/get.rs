@@ -121,6 +121,8 @@ impl Rest {
                 Ok(None) => cut(0, self.range.end - self.range.start),
                 Err(error) => error,
             };
+            // What is cut may hold a place for requests, and the one for the rest must have one.
+            self.body = stream::empty().boxed();
             tries.again(error).await?;
             while let Err(error) = self.reopen().await {
                 tries.again(error).await?;

@@ -2,12 +2,14 @@
 
 use super::Bench;
 use super::careless::Careless;
-use crate::{Injection, Odds, RetryPolicy, Verb};
+use crate::{ConnectOptions, Connected, FaultPlan, Injection, Odds, RetryPolicy, Verb};
 use futures::TryStreamExt;
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{Error, ObjectStore, ObjectStoreExt};
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
 
 /// Longer than what is read before it is handed out.
 const LONG: usize = 9 << 20;
@@ -36,6 +38,19 @@ async fn cut_bodies_are_completed() {
             assert!(parts[0] == bytes[..10] && parts[1] == bytes[500..900], "{length} {fault:?}");
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cut_body_leaves_its_place_to_the_request_for_its_rest() {
+    let plan = FaultPlan::new(7);
+    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+    let connected = Connected::over(plan.wrap(store), &ConnectOptions { requests_max: 1, ..ConnectOptions::default() });
+    let (key, bytes) = (Path::from("k"), pattern(LONG));
+    connected.store.put(&key, bytes.clone().into()).await.unwrap();
+    plan.next(Verb::Get, "k", Injection::Cut);
+    let read = async { connected.store.get(&key).await.unwrap().bytes().await.unwrap() };
+    let found = timeout(Duration::from_secs(600), read).await.expect("the rest waits for the place of the beginning");
+    assert!(found == bytes);
 }
 
 #[tokio::test(start_paused = true)]
