@@ -52,14 +52,14 @@ async fn open(core: &Arc<Core>, location: &Path, options: &GetOptions) -> Result
 }
 
 /// `options`, with the condition that the object is still the one that `meta` describes.
-fn unchanged(options: &GetOptions, meta: &ObjectMeta) -> GetOptions {
+pub(super) fn unchanged(options: &GetOptions, meta: &ObjectMeta) -> GetOptions {
     let mut options = options.clone();
     if meta.e_tag.is_some() {
         options.if_match.clone_from(&meta.e_tag);
         options.if_none_match = None;
         options.if_modified_since = None;
-    }
-    if meta.version.is_some() {
+    } else if meta.version.is_some() {
+        // Only then: to name a version takes more rights than to read.
         options.version.clone_from(&meta.version);
     }
     options

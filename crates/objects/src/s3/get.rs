@@ -71,7 +71,8 @@ impl S3Bucket {
             range: None,
             // Only under this condition do the rests of two answers make one object.
             if_match: opened.info.etag.clone(),
-            version: read.version.clone().or_else(|| opened.info.version.clone()),
+            // Not the one that was found: to name it takes more rights than to read, and the tag is enough.
+            version: read.version.clone(),
         };
         let Opened { info, range, body } = opened;
         let body = Some(body).filter(|_| !range.is_empty());

@@ -2,11 +2,13 @@
 
 use super::Bench;
 use super::careless::Careless;
+use crate::retry::get::unchanged;
 use crate::{ConnectOptions, Connected, FaultPlan, Injection, Odds, RetryPolicy, Verb};
+use chrono::DateTime;
 use futures::TryStreamExt;
 use object_store::memory::InMemory;
 use object_store::path::Path;
-use object_store::{Error, ObjectStore, ObjectStoreExt};
+use object_store::{Error, GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -51,6 +53,25 @@ async fn a_cut_body_leaves_its_place_to_the_request_for_its_rest() {
     let read = async { connected.store.get(&key).await.unwrap().bytes().await.unwrap() };
     let found = timeout(Duration::from_secs(600), read).await.expect("the rest waits for the place of the beginning");
     assert!(found == bytes);
+}
+
+/// To name a version takes a right of its own (`s3:GetObjectVersion`), which who may read may lack.
+#[test]
+fn the_rest_of_a_body_names_a_version_only_if_its_reader_did_or_there_is_no_tag() {
+    let found = |e_tag: Option<&str>| ObjectMeta {
+        location: Path::from("k"),
+        last_modified: DateTime::default(),
+        size: 1,
+        e_tag: e_tag.map(str::to_owned),
+        version: Some("v1".to_owned()),
+    };
+    let asked = |version: Option<&str>| GetOptions { version: version.map(str::to_owned), ..GetOptions::default() };
+    for (version, tag, named) in
+        [(None, Some("e"), None), (Some("v1"), Some("e"), Some("v1")), (None, None, Some("v1"))]
+    {
+        let rest = unchanged(&asked(version), &found(tag));
+        assert_eq!((rest.version.as_deref(), rest.if_match.as_deref()), (named, tag));
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -137,6 +137,20 @@ async fn a_body_that_is_cut_goes_on_where_it_stopped_if_it_is_the_same() {
     assert!(matches!(failed, Error::Corrupt { .. }), "{failed}");
 }
 
+/// To name a version takes a right of its own (`s3:GetObjectVersion`), which who may read may lack.
+#[tokio::test]
+async fn the_rest_of_a_cut_body_names_a_version_only_if_its_reader_did() {
+    for (version, path) in [(None, "GET /bucket/k HTTP/1.1"), (Some("v1"), "GET /bucket/k?versionId=v1 HTTP/1.1")] {
+        let head = [("ETag", "\"e\""), ("x-amz-version-id", "v1")];
+        let rest = [head[0], head[1], ("Content-Range", "bytes 4-8/9")];
+        let server = Canned::start([promising(200, &head, "abcd", 9), answer(206, &rest, "efghi")]).await;
+        let read = Read { version: version.map(str::to_owned), ..Read::default() };
+        let object = client(&server).get("k", &read).await.unwrap();
+        assert_eq!(object.body.try_collect::<Vec<_>>().await.unwrap().concat(), b"abcdefghi");
+        assert!(server.asked()[1].starts_with(path), "{:?}", server.asked());
+    }
+}
+
 #[tokio::test]
 async fn what_may_not_be_done_is_said_at_once() {
     let server = Canned::start([error(403, "AccessDenied")]).await;
