@@ -18,6 +18,9 @@ const EARLY: Duration = Duration::from_secs(300);
 /// And at least this often, so that a changed file or environment is noticed.
 const KEPT_MAX: Duration = Duration::from_secs(300);
 
+/// After this long at the earliest, if that gave none, or such as expire soon.
+const AGAIN: Duration = Duration::from_secs(30);
+
 /// How long the search for credentials may take; a machine outside of EC2 waits for its metadata service in vain.
 const SEARCH_MAX: Duration = Duration::from_secs(20);
 
@@ -128,7 +131,20 @@ struct Chain {
 
 struct Kept {
     credential: Arc<AwsCredential>,
+    /// When they are asked for anew.
     until: SystemTime,
+    expiry: Option<SystemTime>,
+}
+
+impl Kept {
+    fn new(found: &Credentials, now: SystemTime) -> Self {
+        let credential = AwsCredential {
+            key_id: found.access_key_id().to_owned(),
+            secret_key: found.secret_access_key().to_owned(),
+            token: found.session_token().map(str::to_owned),
+        };
+        Self { credential: Arc::new(credential), until: kept_until(found, now), expiry: found.expiry() }
+    }
 }
 
 impl std::fmt::Debug for Chain {
@@ -147,21 +163,23 @@ impl Chain {
         if let Some(kept) = kept.as_ref().filter(|kept| now < kept.until) {
             return Ok(Arc::clone(&kept.credential));
         }
-        let found = self.provider.provide_credentials().await?;
-        let credential = Arc::new(AwsCredential {
-            key_id: found.access_key_id().to_owned(),
-            secret_key: found.secret_access_key().to_owned(),
-            token: found.session_token().map(str::to_owned),
-        });
-        *kept = Some(Kept { credential: Arc::clone(&credential), until: kept_until(&found, now) });
-        Ok(credential)
+        match (self.provider.provide_credentials().await, kept.as_mut()) {
+            (Ok(found), _) => Ok(Arc::clone(&kept.insert(Kept::new(&found, now)).credential)),
+            (Err(error), Some(kept)) if kept.expiry.is_none_or(|expiry| now < expiry) => {
+                let why = redact::short(&redact::chain(&error));
+                tracing::warn!(%why, "the credentials can't be renewed: going on with those that there are");
+                kept.until = kept.expiry.map_or(now + AGAIN, |expiry| expiry.min(now + AGAIN));
+                Ok(Arc::clone(&kept.credential))
+            }
+            (Err(error), _) => Err(error),
+        }
     }
 }
 
 fn kept_until(found: &Credentials, now: SystemTime) -> SystemTime {
     let latest = now + KEPT_MAX;
     match found.expiry() {
-        Some(expiry) => latest.min(expiry.checked_sub(EARLY).unwrap_or(now)),
+        Some(expiry) => latest.min(expiry.checked_sub(EARLY).unwrap_or(now)).max(expiry.min(now + AGAIN)),
         None => latest,
     }
 }
