@@ -115,8 +115,8 @@ impl S3Bucket {
     /// Makes the object of its parts, which are given in the order of their numbers. It is durable when this returns.
     /// Every part but the last has 5 MiB at least.
     ///
-    /// After an answer that was lost, an upload that is gone, or a condition that no longer holds, is looked into: when
-    /// the object that is there has the upload's tag, it is complete.
+    /// After an answer that was lost, an upload that is gone, a condition that no longer holds, or another write under way, is
+    /// looked into: when the object that is there has the upload's tag, it is complete.
     ///
     /// # Errors
     /// [`crate::Error::NoSuchUpload`]; [`crate::Error::Conflict`] when the condition does not hold, or another write of the
@@ -135,15 +135,17 @@ impl S3Bucket {
                 Err(failure) => failure,
             };
             let refused = !failure.class.passes() && !failure.class.may_be_mended() && failure.class != Class::Corrupt;
-            if let Some(tag) = upload.tag.as_ref().filter(|_| refused && attempts.effect_unknown())
+            let conflict = failure.is_conflict();
+            if conflict && !attempts.effect_unknown() {
+                // Unlike a put, it can't be repeated: S3 has it begun anew.
+                return Err(attempts.error(failure.of(Class::Precondition)));
+            }
+            // The server may be at work still on the attempt whose answer was lost: it is that which conflicts then.
+            if let Some(tag) = upload.tag.as_ref().filter(|_| (refused || conflict) && attempts.effect_unknown())
                 && let Some(info) = inner.own(&upload.key, tag).await?
             {
                 tracing::debug!(key = upload.key, "a completion whose answer was lost had taken effect");
                 return Ok(attempts.done(Written::found(info)));
-            }
-            if failure.is_conflict() {
-                // Unlike a put, it can't be repeated: S3 has it begun anew.
-                return Err(attempts.error(failure.of(Class::Precondition)));
             }
             attempts.again(failure).await?;
         }

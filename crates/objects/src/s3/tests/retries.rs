@@ -78,6 +78,23 @@ async fn a_completion_that_was_cut_is_looked_for() {
 }
 
 #[tokio::test]
+async fn a_conflict_may_be_with_our_own_completion_whose_answer_was_lost() {
+    let conflict = || error(409, "ConditionalRequestConflict");
+    let ours = || answer(200, &[("ETag", "\"e-1\""), ("x-amz-meta-stoaputid", "ours")], "");
+    let other = || answer(200, &[("ETag", "\"e-0\""), ("x-amz-meta-stoaputid", "theirs")], "");
+    let condition = Condition::IfMatch("\"e-0\"".to_owned());
+    let server = Canned::start([promising(200, &[], "", 100), conflict(), other(), conflict(), ours()]).await;
+    let done = client(&server).complete_upload(&upload(), &parts(), &condition).await;
+    assert_eq!(done.unwrap().etag, "\"e-1\"");
+
+    // One that stays is another's.
+    let lost = [promising(200, &[], "", 100)];
+    let server = Canned::start(lost.into_iter().chain((0..20).flat_map(|_| [conflict(), other()]))).await;
+    let done = client(&server).complete_upload(&upload(), &parts(), &condition).await;
+    assert!(matches!(done.unwrap_err(), Error::Conflict { .. }));
+}
+
+#[tokio::test]
 async fn answers_that_make_no_sense_are_asked_for_again_a_few_times() {
     let html = "<html><body>a proxy</body></html>";
     let server = Canned::start((0..10).map(|_| answer(200, &[], html))).await;
