@@ -214,7 +214,7 @@ impl Fetcher {
     ///
     /// Corrupt bytes are fetched once more from the store; and if they came from the disk, once more again.
     async fn finish(&self, job: &Job, lead: Lead, stored: Bytes, mut memory: Reservation, from: Origin) {
-        let on_disk = self.disk.as_ref().filter(|_| from == Origin::Store).map(|disk| (disk, stored.clone()));
+        let mut for_disk = (self.disk.is_some() && from == Origin::Store).then(|| stored.clone());
         let mut answer = self.decode(job, &lead, stored).await;
         let tries = if from == Origin::Disk { 2 } else { 1 };
         for _ in 0..tries {
@@ -225,11 +225,15 @@ impl Fetcher {
             if let Some(disk) = &self.disk {
                 disk.remove(&lead.key);
             }
-            answer = self.again(job, &lead).await;
+            // What was corrupt is not for the disk, whose own checksum would be that of the damage.
+            (for_disk, answer) = match self.again(job, &lead).await {
+                Ok((stored, decoded)) => (Some(stored), Ok(decoded)),
+                Err(error) => (None, Err(error)),
+            };
         }
         if let Ok(decoded) = &answer {
             self.memory.insert(lead.key, decoded.clone());
-            if let Some((disk, stored)) = on_disk {
+            if let (Some(disk), Some(stored)) = (&self.disk, for_disk) {
                 let room = memory.split(u64::from(lead.piece.len));
                 disk.offer(lead.key, stored, room);
             }
@@ -238,15 +242,16 @@ impl Fetcher {
         lead.answer(answer);
     }
 
-    /// Fetches and decodes one piece whose memory is held already.
-    async fn again(&self, job: &Job, lead: &Lead) -> Result<Bytes> {
+    /// Fetches and decodes one piece whose memory is held already: as stored, and decoded.
+    async fn again(&self, job: &Job, lead: &Lead) -> Result<(Bytes, Bytes)> {
         let turn = self.again_turns.acquire().await;
         let range = lead.piece.offset..lead.piece.end();
         let mut body = Body::get(&*self.source, &job.object, range).await?;
         let stored = body.piece(&lead.piece).await;
         add(&self.counters.fetched_bytes, body.received());
         drop(turn);
-        self.decode(job, lead, stored?).await
+        let stored = stored?;
+        Ok((stored.clone(), self.decode(job, lead, stored).await?))
     }
 
     async fn decode(&self, job: &Job, lead: &Lead, stored: Bytes) -> Result<Bytes> {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::support::{Store, checked, payload, source};
+use super::support::{Fault, Store, checked, payload, source};
 use crate::{Cache, DiskOptions, DiskState, Object, Options, Piece};
 
 const LEN: usize = 60_000;
@@ -71,6 +71,19 @@ async fn what_was_read_is_found_on_disk_after_reopening() {
     let (other, pieces) = store.object(2, 10, LEN, 0).await;
     read_all(&cache, &other, &pieces).await;
     assert_eq!(store.gets(), 2);
+}
+
+#[tokio::test]
+async fn of_bytes_that_came_corrupt_the_disk_gets_what_came_the_second_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::new();
+    let (object, pieces) = store.object(1, 10, LEN, 0).await;
+    store.faults.lock().push(Fault::FlipFirstBit);
+    fill(&store, dir.path(), &object, &pieces).await;
+    assert_eq!(store.gets(), 2);
+    let cache = open(&store, dir.path());
+    read_all(&cache, &object, &pieces).await;
+    assert_eq!((store.gets(), cache.usage().disk_hits), (2, 10));
 }
 
 #[tokio::test]
