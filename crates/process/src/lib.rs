@@ -29,7 +29,12 @@ pub fn is_gone(pid: u32, start: u64) -> bool {
 }
 
 fn stat(pid: u32) -> io::Result<String> {
-    fs::read_to_string(format!("/proc/{pid}/stat"))
+    text(&format!("/proc/{pid}/stat"))
+}
+
+/// A file of `/proc`. The name of a program in it is any bytes, and often a character that was cut; what is asked for here is not in it.
+fn text(path: &str) -> io::Result<String> {
+    Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())
 }
 
 /// Whether there is such a process, though `/proc` may hide it (`hidepid`).

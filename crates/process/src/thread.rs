@@ -1,7 +1,5 @@
 //! What is known of a thread of another process, by `/proc` (`proc_pid_status(5)`).
 
-use std::fs;
-
 /// The process that thread `thread` belongs to. `None` if it is not known: there is no such thread, or it may not be looked at.
 #[must_use]
 pub fn process_of(thread: u32) -> Option<u32> {
@@ -43,7 +41,7 @@ const fn bit(signal: i32) -> u64 {
 struct Status(String);
 
 fn status(thread: u32) -> Option<Status> {
-    fs::read_to_string(format!("/proc/{thread}/status")).ok().map(Status)
+    crate::text(&format!("/proc/{thread}/status")).ok().map(Status)
 }
 
 impl Status {

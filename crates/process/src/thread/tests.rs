@@ -1,5 +1,9 @@
 use super::*;
-use std::process::{Child, Command};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 fn this_thread() -> u32 {
@@ -53,6 +57,18 @@ fn stopped(trap: &str) -> Stopped {
         std::thread::sleep(Duration::from_millis(2));
     }
     Stopped(child)
+}
+
+/// A name of 15 bytes at most may end in the middle of a character.
+#[test]
+fn a_program_whose_name_is_no_text_is_known_as_any_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = dir.path().join(OsStr::from_bytes(b"\xe3\x83"));
+    symlink("/bin/sh", &program).unwrap();
+    let child = Stopped(Command::new(&program).args(["-c", "read line"]).stdin(Stdio::piped()).spawn().unwrap());
+    let pid = child.0.id();
+    assert_eq!((process_of(pid), is_to_end(pid)), (Some(pid), Some(false)));
+    assert!(capabilities(pid).is_some() && crate::started(pid).is_some());
 }
 
 #[test]
