@@ -1,9 +1,12 @@
 //! The folder of slab files. A trait, so that tests can make it fail.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::process::geteuid;
 
 /// The slab files of one cache, named by number. Every call blocks on the disk.
 pub(crate) trait Files: Send + Sync + 'static {
@@ -37,8 +40,7 @@ impl Folder {
     /// Makes the folder if it is absent, closes it to other users, and locks it.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(path)?;
-        // It may have been there before with a wider mode; not being allowed to change it means it is another user's.
-        fs::set_permissions(path, Permissions::from_mode(0o700))?;
+        close_to_others(path)?;
         let lock = private().create(true).truncate(false).open(path.join("lock"))?;
         lock.try_lock().map_err(|error| match error {
             fs::TryLockError::WouldBlock => io::Error::new(ErrorKind::ResourceBusy, "another process uses it"),
@@ -70,6 +72,17 @@ impl Files for Folder {
     fn remove(&self, slab: u64) -> io::Result<()> {
         fs::remove_file(self.slab(slab))
     }
+}
+
+/// Sees to it that only this user can reach into a folder, which may have been there before. Whose it is can't be left to what the kernel
+/// refuses, as it refuses root nothing. Nor may another user's link lead to it.
+fn close_to_others(path: &Path) -> io::Result<()> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
+    let folder = rustix::fs::open(path, flags, Mode::empty())?;
+    if rustix::fs::fstat(&folder)?.st_uid != geteuid().as_raw() {
+        return Err(io::Error::new(ErrorKind::PermissionDenied, "the folder is another user's"));
+    }
+    Ok(rustix::fs::fchmod(&folder, Mode::RWXU)?)
 }
 
 /// The slabs in a folder, each with its length in bytes.

@@ -1,8 +1,8 @@
 //! The disk cache behind the whole.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -167,5 +167,31 @@ fn a_volume_name_cannot_leave_the_folder() {
         let disk = DiskOptions { dir: "/tmp".into(), bytes_max: 1, volume: volume.to_owned() };
         let options = Options { disk: Some(disk), ..Options::new(16 << 20) };
         assert!(Cache::open(source(&store), options).is_err(), "{volume:?}");
+    }
+}
+
+/// A folder in `dir` that is another user's, of which nothing but its being that may be in the way.
+fn other_users_folder(dir: &Path) -> PathBuf {
+    if rustix::process::geteuid().is_root() {
+        let folder = dir.join("volume");
+        fs::create_dir(&folder).unwrap();
+        std::os::unix::fs::chown(&folder, Some(1), None).unwrap();
+        return folder;
+    }
+    PathBuf::from("/usr")
+}
+
+#[tokio::test]
+async fn a_folder_of_another_user_is_not_used_nor_one_that_a_link_leads_to() {
+    let (dir, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let folder = other_users_folder(dir.path());
+    symlink(elsewhere.path(), dir.path().join("link")).unwrap();
+    let link = dir.path().join("link");
+    for (folder, why) in [(&folder, "another user's"), (&link, "Not a directory")] {
+        let volume = folder.file_name().unwrap().to_str().unwrap().to_owned();
+        let disk = DiskOptions { dir: folder.parent().unwrap().to_path_buf(), bytes_max: 64 << 20, volume };
+        let cache = Cache::open(source(&Store::new()), Options { disk: Some(disk), ..Options::new(16 << 20) }).unwrap();
+        assert!(matches!(cache.usage().disk, DiskState::Off(reason) if reason.contains(why)), "{}", folder.display());
+        assert!(fs::read_dir(folder).unwrap().all(|file| file.unwrap().file_name() != "lock"));
     }
 }
