@@ -26,6 +26,10 @@ const OTHERS: u32 = 0o007;
 /// What Amazon and `MinIO` say of a key that comes without TLS, in an error whose code they have for much else.
 const WITHOUT_TLS: &str = "must be made over a secure connection";
 
+/// What servers that know such keys say, in these words or others, of one whose MD5 is that of something else. Of other refusals one can't
+/// tell why they were made.
+const OTHER_MD5: &str = "md5";
+
 /// In the answer to what was encrypted with the customer's key, or is read with it.
 pub(super) const ALGORITHM: &str = "x-amz-server-side-encryption-customer-algorithm";
 
@@ -105,10 +109,11 @@ impl CustomerKey {
 
 impl S3Bucket {
     /// Before the first object is written with the customer's key: finds out whether the server knows such keys. One that does not
-    /// ignores the headers, and would keep the object in the clear. One that does refuses a key whose MD5 is another's.
+    /// ignores the headers, and would keep the object in the clear. One that does refuses a key whose MD5 is another's, and says so.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if it knows none, or takes them over TLS only; otherwise those of beginning an upload.
+    /// [`Error::Unsupported`] if it knows none, or takes them over TLS only; otherwise those of beginning an upload, after which the next
+    /// write asks again.
     pub(super) async fn check_customer_key(&self, call: &Call<'_>) -> Result<()> {
         let known = &self.inner.customer_keys_known;
         let Some(key) = call.key.filter(|_| call.keyed.writes && !known.load(Ordering::Relaxed)) else {
@@ -135,7 +140,7 @@ impl S3Bucket {
             Err(Error::Rejected { detail, .. }) if detail.contains(WITHOUT_TLS) => {
                 Err(refused(call, "the server takes a key of its user (SSE-C) over TLS only"))
             }
-            Err(Error::Rejected { .. }) => {
+            Err(Error::Rejected { detail, .. }) if detail.to_ascii_lowercase().contains(OTHER_MD5) => {
                 known.store(true, Ordering::Relaxed);
                 Ok(())
             }

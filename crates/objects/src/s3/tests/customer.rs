@@ -30,6 +30,12 @@ fn sealed() -> Headers {
     Headers { storage: Storage { class: None, encryption: Some(Encryption::Customer) }, ..Headers::default() }
 }
 
+/// What a server says that knows such keys, of one whose MD5 is another's.
+fn wrong_md5() -> Vec<u8> {
+    let said = "The calculated MD5 hash of the key did not match the hash that was provided.";
+    answer(400, &[], &format!("<Error><Code>InvalidArgument</Code><Message>{said}</Message></Error>"))
+}
+
 fn source() -> Source {
     Source { key: "s".to_owned(), ..Source::default() }
 }
@@ -51,7 +57,7 @@ async fn it_goes_with_what_reads_and_writes_content() {
     let completed = "<CompleteMultipartUploadResult><ETag>\"e\"</ETag></CompleteMultipartUploadResult>";
     let listed = "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>";
     let (server, bucket) = keyed([
-        error(400, "InvalidArgument"),
+        wrong_md5(),
         answer(200, TAGGED, ""),
         answer(200, &[], BEGUN),
         answer(200, TAGGED, ""),
@@ -142,9 +148,20 @@ async fn a_server_that_ignores_it_gets_nothing() {
     assert!(!asked.iter().any(|asked| asked.contains("the content")));
 }
 
+/// One that ignores the key may refuse the first name for what that is, and would take the next in the clear.
+#[tokio::test]
+async fn a_refusal_for_another_reason_is_no_proof_that_a_server_knows_such_keys() {
+    let (server, bucket) = keyed([error(400, "KeyTooLongError"), answer(200, &[], BEGUN), answer(204, &[], "")]).await;
+    let failed = bucket.put("long", "the content".into(), &sealed(), &Condition::None).await.unwrap_err();
+    assert!(failed.to_string().contains("KeyTooLongError"), "{failed}");
+    let failed = bucket.put("k", "the content".into(), &sealed(), &Condition::None).await.unwrap_err();
+    assert!(matches!(failed, Error::Unsupported { .. }), "{failed}");
+    assert!(!server.asked().iter().any(|asked| asked.contains("the content")));
+}
+
 #[tokio::test]
 async fn without_a_key_nothing_is_written_that_needs_it() {
-    let server = Canned::start([error(400, "InvalidArgument")]).await;
+    let server = Canned::start([wrong_md5()]).await;
     let bucket = super::client(&server);
     let failed = bucket.put("k", "x".into(), &sealed(), &Condition::None).await.unwrap_err();
     assert!(failed.to_string().contains("--sse-key-file"), "{failed}");
