@@ -16,9 +16,10 @@ use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
 /// A store that has at most so many requests under way.
 ///
-/// A read holds its place until its body has been read to the end or dropped: whoever holds a body and waits for
-/// another request must leave room for it. A listing holds one until its first entry only, because its reader may well
-/// make a request for each entry; so does each bulk delete, whose keys may come from a listing.
+/// A read holds its place until its body has been read to the end or dropped, also when it has failed: whoever holds a
+/// body and waits for another request must leave room for it. A listing holds one until its first entry only, because its
+/// reader may well make a request for each entry; so does each bulk delete, whose keys may come from a listing. The
+/// requests that these make after that are more than the limit.
 #[derive(Debug)]
 pub struct Limit {
     inner: Arc<dyn ObjectStore>,

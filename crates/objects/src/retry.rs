@@ -79,8 +79,9 @@ impl RetryPolicy {
 /// - A conditional put whose answer was lost, and whose repetition is refused, is looked at: when the object that is
 ///   there is our own, the put has succeeded. Our own is told by a tag in its metadata, or by its (non-empty) bytes
 ///   where a store keeps none. So a create succeeds for exactly one of several writers, even of empty objects.
-/// - A body of up to 8 MiB is read before it is handed out, and its length checked; a longer one is streamed, and the rest
-///   of it requested again when it is cut, under the condition that the object is still the same.
+/// - A body of up to 64 KiB is read before it is handed out, and its length checked; a longer one is streamed, and the rest
+///   of it requested again when it is cut, under the condition that the object is still the same. A store that gives objects
+///   neither tags nor versions leaves nobody a condition: what is read from one must be known by its content.
 #[derive(Debug, Clone)]
 pub struct Retry {
     core: Arc<Core>,

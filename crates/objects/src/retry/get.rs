@@ -51,7 +51,7 @@ async fn open(core: &Arc<Core>, location: &Path, options: &GetOptions) -> Result
     Ok(result)
 }
 
-/// `options`, with the condition that the object is still the one that `meta` describes.
+/// `options`, with the condition that the object is still the one that `meta` describes, if that has a tag or a version to tell it by.
 pub(super) fn unchanged(options: &GetOptions, meta: &ObjectMeta) -> GetOptions {
     let mut options = options.clone();
     if meta.e_tag.is_some() {
