@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 use std::fs::File;
 use std::io::Write;
 use std::time::Duration;
-use stoa_tests::command::{note, shell};
+use stoa_tests::command::{not_run, shell};
 use stoa_tests::{Objects, Place, Setup, StoreKind, TestStore, in_place};
 
 const READ: [&str; 2] = ["s3:ListBucket", "s3:GetObject"];
@@ -20,8 +20,7 @@ fn mounted(
     test: impl Fn(&mut Place, &Objects) -> Result<()>,
 ) -> Result<()> {
     if StoreKind::s3() != StoreKind::Versitygw {
-        note(&format!("{name}: versitygw is not installed"));
-        return Ok(());
+        return not_run(name, "versitygw is not installed");
     }
     in_place(Setup::new(name).store(StoreKind::Versitygw).empty(), |place| {
         let objects = Objects::of(place.store()?)?;

@@ -3,7 +3,7 @@
 use crate::setting::pattern;
 use anyhow::{Result, ensure};
 use std::time::{Duration, Instant};
-use stoa_tests::command::note;
+use stoa_tests::command::not_run;
 use stoa_tests::{Objects, Place, Setup, StoreKind, in_place, tools};
 
 /// Too short for any request to be repeated for the 20 s that a command waits for a server.
@@ -11,8 +11,7 @@ const AT_ONCE: Duration = Duration::from_secs(10);
 
 fn over_tls(name: &'static str, test: impl FnOnce(&mut Place) -> Result<()>) -> Result<()> {
     if tools::installed("minio").is_none() {
-        note(&format!("{name}: MinIO is not installed"));
-        return Ok(());
+        return not_run(name, "MinIO is not installed");
     }
     in_place(Setup::new(name).store(StoreKind::MinioTls).empty(), test)
 }

@@ -3,6 +3,7 @@
 use anyhow::{Result, ensure};
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
+use stoa_tests::command::not_run;
 use stoa_tests::{Place, Setup, content, in_place};
 
 const LEN: usize = 20 << 20;
@@ -64,7 +65,10 @@ fn expect_space_back(place: &mut Place) -> Result<()> {
     ensure!(report.inodes == 1, "{} inodes in an empty volume", report.inodes);
     place.gc()?;
     let mut left = 0;
-    for object in place.store()?.objects("data").unwrap_or_default() {
+    let Ok(objects) = place.store()?.objects("data") else {
+        return not_run("p06: space in the store", "its objects can't be reached");
+    };
+    for object in objects {
         left += object.metadata()?.len();
     }
     ensure!(left < 1 << 20, "{left} bytes of data are left in an empty volume");

@@ -48,20 +48,22 @@ fn p15_offsets_to_the_end_of_the_world() -> Result<()> {
 #[test]
 fn p15_a_file_beyond_4_gib() -> Result<()> {
     in_place(Setup::new("p15-large").limit(scale::minutes(10, 30)), |place| {
-        // Written in pieces of one compressible pattern: the size is what is tested, and CI's disk is small.
+        // From before 4 GiB to behind it, in pieces of few patterns: CI's disk is small.
         let piece = 8 << 20;
         let pieces: u64 = scale::pick(40, 640);
+        let start = (4 << 30) - pieces / 2 * piece as u64;
+        let offset = |number: u64| start + number * piece as u64;
         let path = place.path("file");
         let file = File::create(&path)?;
         for number in 0..pieces {
-            file.write_all_at(&content::bytes(number % 4, piece), number * piece as u64)?;
+            file.write_all_at(&content::bytes(number % 4, piece), offset(number))?;
         }
         drop(file);
         place.remount()?;
         let file = File::open(&path)?;
         let mut found = vec![0; piece];
         for number in 0..pieces {
-            file.read_exact_at(&mut found, number * piece as u64)?;
+            file.read_exact_at(&mut found, offset(number))?;
             content::same(&found, &content::bytes(number % 4, piece)).with_context(|| format!("piece {number}"))?;
         }
         Ok(())

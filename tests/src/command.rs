@@ -98,6 +98,17 @@ pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
+/// Tells of a test that could not be run, which the chore says at its end.
+///
+/// # Errors
+/// If that can't be written down.
+pub fn not_run(test: &str, why: &str) -> Result<()> {
+    note(&format!("{test}: {why}"));
+    let Some(list) = std::env::var_os("STOA_SUITE_NOT_RUN") else { return Ok(()) };
+    let mut list = std::fs::OpenOptions::new().create(true).append(true).open(list)?;
+    Ok(writeln!(list, "{test}: {why}")?)
+}
+
 /// Waits for `child` to end; `None` once `limit` is over.
 ///
 /// # Errors

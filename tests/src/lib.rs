@@ -14,6 +14,7 @@
 //! | `STOA_SUITE_STORE` | `directory`, `s3s`, `versitygw`, `minio` or `minio-tls`, instead of what a test asks for |
 //! | `STOA_SUITE_LONG` | full sizes |
 //! | `STOA_SUITE_SCRATCH` | where scratch directories go; else the system's |
+//! | `STOA_SUITE_NOT_RUN` | a file to append the name of every test to that could not be run, and why |
 //! | `STOA_SUITE_STORES_USED` | a file to append the name of every store used to |
 
 pub mod command;

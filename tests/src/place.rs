@@ -76,13 +76,14 @@ pub struct Place {
 /// What `test` fails with.
 pub fn in_place(setup: Setup, test: impl FnOnce(&mut Place) -> Result<()>) -> Result<()> {
     let watch = Watch::start(setup.name, setup.limit);
+    let stopped = watch.stopped_at_the_end();
     let result = Place::prepare(setup, &watch).and_then(|mut place| {
         test(&mut place).map_err(|error| {
             let log = std::fs::read_to_string(place.log()).unwrap_or_default();
             error.context(format!("{}; the server's log ends with:\n{}", setup.name, tail(&log)))
         })
     });
-    watch.stop();
+    drop(stopped);
     ensure!(!watch.expired(), "{} took longer than {} s; {result:?}", setup.name, setup.limit.as_secs());
     result
 }

@@ -173,7 +173,11 @@ impl TestStore {
             bail!("the objects of this S3 server can't be reached as files");
         };
         let mut found = Vec::new();
-        let mut ahead = vec![objects.join(prefix)];
+        let first = objects.join(prefix);
+        if !first.exists() {
+            return Ok(found);
+        }
+        let mut ahead = vec![first];
         while let Some(dir) = ahead.pop() {
             for entry in std::fs::read_dir(&dir).with_context(|| dir.display().to_string())? {
                 let entry = entry?;

@@ -55,12 +55,31 @@ impl Watch {
 
     /// Stops the clock.
     pub fn stop(&self) {
-        self.0.state.lock().done = true;
-        self.0.changed.notify_all();
+        self.0.stop();
+    }
+
+    /// Stops the clock when the result is dropped: also by a panic, as the clock would end the whole process.
+    pub(crate) fn stopped_at_the_end(&self) -> Stop<'_> {
+        Stop(&self.0)
+    }
+}
+
+/// Stops a clock.
+#[derive(Debug)]
+pub(crate) struct Stop<'w>(&'w Shared);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.stop();
     }
 }
 
 impl Shared {
+    fn stop(&self) {
+        self.state.lock().done = true;
+        self.changed.notify_all();
+    }
+
     fn wait(&self, test: &str, limit: Duration) {
         if self.done_within(limit) {
             return;

@@ -39,7 +39,7 @@ enum Chore {
 fn main() -> ExitCode {
     let mut tally = Tally::default();
     let done = match Cli::parse().chore {
-        Chore::Setup => setup::run(),
+        Chore::Setup => return end(setup::run()),
         Chore::Gate(options) => {
             gate::run(&options, &mut tally);
             Ok(())
@@ -49,11 +49,21 @@ fn main() -> ExitCode {
             suites::run(&suites::Options::default(), &mut tally)
         }),
         Chore::Suites(options) => suites::run(&options, &mut tally),
-        Chore::Bench(options) => bench::run(&options),
+        Chore::Bench(options) => return end(bench::run(&options)),
     };
-    if let Err(error) = done {
-        eprintln!("error: {error:#}");
+    if end(done) == ExitCode::FAILURE {
         tally.failed("the chore itself");
     }
     tally.summarise()
+}
+
+/// The exit code of a chore; says why it failed.
+fn end(done: anyhow::Result<()>) -> ExitCode {
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
 }

@@ -29,7 +29,7 @@ pub(crate) fn run(options: &Options, tally: &mut Tally) -> Result<()> {
     sweep_dead()?;
     let scratch = Scratch::new()?;
     let scratch = scratch.0.as_path();
-    let stores = scratch.join("stores-used");
+    let (stores, not_run) = (scratch.join("stores-used"), scratch.join("not-run"));
     let binary = build(options.long)?;
     for (suite, threads) in SUITES {
         let Some(filter) = filter(suite, &options.names) else { continue };
@@ -42,6 +42,7 @@ pub(crate) fn run(options: &Options, tally: &mut Tally) -> Result<()> {
         // Not the short form of libtest: the tally reads names.
         test.args(["--format=pretty", "--test-threads", threads]).args(filter);
         test.env("STOA_BIN", &binary).env("STOA_SUITE_SCRATCH", scratch).env("STOA_SUITE_STORES_USED", &stores);
+        test.env("STOA_SUITE_NOT_RUN", &not_run);
         test.env("RUST_BACKTRACE", "0");
         if options.long {
             test.env("STOA_SUITE_LONG", "1");
@@ -53,11 +54,15 @@ pub(crate) fn run(options: &Options, tally: &mut Tally) -> Result<()> {
         tally.read_cargo_test(suite, &output, success);
     }
     report_stores(&stores);
+    for test in std::fs::read_to_string(&not_run).unwrap_or_default().lines() {
+        println!("NOT RUN {test}");
+    }
     Ok(())
 }
 
-/// The start of the name of scratch directories; the rest is the number of the process that made it.
-const SCRATCH: &str = "stoa-";
+/// The start of the name of scratch directories; the rest is the number of the process that made it. Not one that `stoa` gives its own
+/// directories in the same place.
+const SCRATCH: &str = "stoatest-";
 
 /// A directory for one run. Its name is short, because the name of a socket in a test's directory has 107 bytes at most.
 struct Scratch(PathBuf);
@@ -80,14 +85,16 @@ impl Drop for Scratch {
     }
 }
 
-/// Takes away what runs that were killed left.
+/// Takes away what runs that were killed left. What can't be, of another user perhaps, is in nobody's way.
 fn sweep_dead() -> Result<()> {
     for entry in std::fs::read_dir(std::env::temp_dir())? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let maker = name.strip_prefix(SCRATCH).and_then(|pid| pid.parse::<u32>().ok());
-        if maker.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists()) {
-            sweep(&entry.path())?;
+        if maker.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists())
+            && let Err(error) = sweep(&entry.path())
+        {
+            eprintln!("{}: {error:#}", entry.path().display());
         }
     }
     Ok(())

@@ -63,6 +63,14 @@ pub(crate) fn runtime() -> Outcome<Runtime> {
     Builder::new_multi_thread().enable_all().build().map_err(|error| Failure::because("can't start threads", &error))
 }
 
+/// Runs `work`, and waits no longer for anything that it began: what blocks in a call of a mount may do so for as long as its store is away.
+pub(crate) fn leave_behind<T>(work: impl Future<Output = Outcome<T>>) -> Outcome<T> {
+    let runtime = runtime()?;
+    let done = runtime.block_on(work);
+    runtime.shutdown_background();
+    done
+}
+
 fn done((): ()) -> ExitCode {
     ExitCode::SUCCESS
 }

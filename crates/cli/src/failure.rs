@@ -7,6 +7,8 @@ use std::error::Error;
 pub(crate) const FAILED: u8 = 1;
 /// Exit code of a command line that makes no sense.
 pub(crate) const USAGE: u8 = 2;
+/// Exit code of a command that ^C ended (bash(1): 128 and the number of the signal).
+pub(crate) const INTERRUPTED: u8 = 130;
 /// Exit code of `fsck` when it mended everything it found (fsck(8)).
 pub(crate) const FSCK_REPAIRED: u8 = 1;
 /// Exit code of `fsck` when problems are left (fsck(8)).

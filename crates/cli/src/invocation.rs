@@ -156,7 +156,7 @@ fn stoa(mut argv: Vec<OsString>, sloppy: bool) -> Result<Cli, Refused> {
     }
     if let Command::Mount(mount) = &mut cli.command {
         mount.words =
-            MountWords { read_only: words.mount.read_only.or(mount.read_only.then_some(true)), ..words.mount };
+            MountWords { read_only: if mount.read_only { Some(true) } else { words.mount.read_only }, ..words.mount };
     }
     Ok(cli)
 }

@@ -36,7 +36,7 @@ fn main() -> ExitCode {
         }
     };
     let verbose = invoked.cli.verbose;
-    match commands::run(invoked.cli) {
+    match commands::run(invoked.cli).and_then(|code| output::check().map(|()| code)) {
         Ok(code) => code,
         Err(failure) => {
             output::failure(&failure, verbose);

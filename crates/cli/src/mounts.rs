@@ -20,6 +20,8 @@ pub(crate) struct Mounted {
     pub(crate) fs_type: String,
     /// What is mounted there, as the file system chose to name it.
     pub(crate) source: String,
+    /// Who mounted it (`user_id`, mount.fuse(8)).
+    pub(crate) owner: Option<u32>,
 }
 
 /// All Stoa mounts, in the order they were made.
@@ -65,7 +67,13 @@ fn parse_line(line: &[u8]) -> Option<Mounted> {
         mountpoint: PathBuf::from(OsString::from_vec(mountpoint)),
         fs_type: text(tail.next()?),
         source: String::from_utf8_lossy(&unescape(tail.next()?)).into_owned(),
+        owner: tail.next().and_then(owner),
     })
+}
+
+fn owner(options: &[u8]) -> Option<u32> {
+    let value = options.split(|&byte| byte == b',').find_map(|option| option.strip_prefix(b"user_id="))?;
+    std::str::from_utf8(value).ok()?.parse().ok()
 }
 
 fn text(field: &[u8]) -> String {

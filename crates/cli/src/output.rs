@@ -10,24 +10,50 @@ pub(crate) use table::Table;
 pub(crate) use units::{bytes, count, plural, short, time, unstored};
 pub(crate) use waiting::Waiting;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Outcome};
 use serde::Serialize;
-use std::io::Write;
+use std::io::{self, Write};
+use std::sync::OnceLock;
 
-/// Prints a line of the result. A reader that has gone (`| head`) is no error: nobody is left to tell.
+/// Why some of the result could not be printed.
+static UNPRINTED: OnceLock<io::Error> = OnceLock::new();
+
+/// Fails if some of the result could not be printed. A reader that has gone (`| head`) is no error: nobody is left to tell.
+pub(crate) fn check() -> Outcome<()> {
+    match UNPRINTED.get() {
+        Some(error) => Err(Failure::because("the result can't be written", error)),
+        None => Ok(()),
+    }
+}
+
+fn print(text: impl std::fmt::Display) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}").and_then(|()| out.flush())
+}
+
+/// Whether it was printed.
+fn is_printed(printed: io::Result<()>) -> bool {
+    let Err(error) = printed else { return true };
+    if error.kind() != io::ErrorKind::BrokenPipe {
+        // The first says it all.
+        let _ = UNPRINTED.set(error);
+    }
+    false
+}
+
+/// Prints a line of the result.
 pub(crate) fn line(text: impl std::fmt::Display) {
-    let _ = writeln!(std::io::stdout().lock(), "{text}");
+    is_printed(print(text));
 }
 
 /// Prints a line of a result that goes on for as long as somebody reads it; whether somebody does.
 pub(crate) fn live_line(text: impl std::fmt::Display) -> bool {
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{text}").and_then(|()| out.flush()).is_ok()
+    is_printed(print(text))
 }
 
 /// How many lines fit on the screen, if stdout is one.
 pub(crate) fn screen_lines() -> Option<usize> {
-    let size = terminal_size::terminal_size_of(std::io::stdout());
+    let size = terminal_size::terminal_size_of(io::stdout());
     size.map(|(_, height)| usize::from(height.0))
 }
 
@@ -41,7 +67,7 @@ pub(crate) fn json(value: &impl Serialize) {
 
 /// Prints a line that is not part of the result.
 pub(crate) fn note(text: impl std::fmt::Display) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
 /// Prints why a command failed; with `verbose`, what was behind it too.

@@ -220,3 +220,16 @@ fn a_directory_with_other_things_is_not_made_a_volume() {
     fails(home.path(), &["format", "store"], 1, "is not empty and holds no Stoa volume");
     assert_eq!(std::fs::read_to_string(home.path().join("store/thesis.tex")).unwrap(), "years of work");
 }
+
+#[test]
+fn a_result_that_can_t_be_written_is_a_failure_unless_its_reader_has_gone() {
+    let home = tempfile::tempdir().unwrap();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = stoa(home.path()).args(["status", "--json"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("can't be written"), "{}", text(&output.stderr));
+    let (reader, gone) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = stoa(home.path()).args(["status", "--json"]).stdout(gone).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}

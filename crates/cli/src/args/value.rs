@@ -49,10 +49,10 @@ fn bad_size(text: &str) -> String {
     format!("'{text}' is no size; write for instance 512M, 4GiB or 1.5T")
 }
 
-/// Reads a time: `500ms`, `5s`, `2m`, or a plain number of seconds; more than nothing and at most an hour.
+/// Reads a time: `500ms`, `5s`, `2m`, or a plain number of seconds; a millisecond at least and at most an hour.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let time = time(text)?;
-    if time.is_zero() || time > Duration::from_secs(3600) {
+    if time < Duration::from_millis(1) || time > Duration::from_secs(3600) {
         return Err(format!("'{text}' is not between 1ms and 1h"));
     }
     Ok(time)

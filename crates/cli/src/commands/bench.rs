@@ -7,7 +7,7 @@ use super::{stats, target};
 use crate::args::Bench;
 use crate::control::{Connection, Record, Request, Wait};
 use crate::daemon::Signals;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, INTERRUPTED, Outcome};
 use crate::metrics::StoreFigures;
 use crate::mounts;
 use crate::output::{self, Meter};
@@ -27,17 +27,13 @@ const OUTAGE_MAX: Duration = Duration::from_secs(60);
 
 /// Measures a store, or a mount and the store behind it.
 pub(crate) fn run(args: &Bench) -> Outcome<()> {
-    let runtime = super::runtime()?;
-    let measured = runtime.block_on(async {
+    let measured = super::leave_behind(async {
         let mut signals = Signals::listen()?;
         match mounted(&args.target)? {
             Some(live) => mount(args, live, &mut signals).await,
             None => store(args, &mut signals).await,
         }
-    });
-    // Interrupted, a thread may still wait for the mount, which hears of the end by that of this process.
-    runtime.shutdown_background();
-    let measured = measured?;
+    })?;
     if args.report.json {
         output::json(&json!({ "store": measured.store, "store_name": measured.name, "mount": measured.mount }));
     } else {
@@ -78,7 +74,7 @@ fn mounted(text: &str) -> Outcome<Option<(Record, PathBuf, PathBuf)>> {
 }
 
 fn interrupted() -> Failure {
-    Failure::new("interrupted; what was made is removed").code_is(130)
+    Failure::new("interrupted; what was made is removed").code_is(INTERRUPTED)
 }
 
 async fn store(args: &Bench, signals: &mut Signals) -> Outcome<Measured> {
@@ -156,7 +152,10 @@ async fn mount(
     let mount = loop {
         tokio::select! {
             mount = &mut working => break mount.map_err(|error| Failure::of(&error))??,
-            () = signals.next() => stop.store(true, Ordering::Relaxed),
+            // The second time at once: it may wait for a store that is away.
+            () = signals.next() => if stop.swap(true, Ordering::Relaxed) {
+                return Err(Failure::new("interrupted; a directory .stoa-bench-... may be left").code_is(INTERRUPTED));
+            },
         }
     };
     Ok(Measured { name, store, mount: Some(mount.ok_or_else(interrupted)?) })

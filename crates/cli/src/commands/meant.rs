@@ -54,6 +54,11 @@ fn in_mount(text: &str) -> Outcome<(String, Vec<What>, Option<String>)> {
         let what = format!("{text} is not in a mount of objects");
         return Err(Failure::new(what).advise("`stoa status` lists mounts; without one, write s3://BUCKET/KEY"));
     };
+    if !record.is_own() {
+        // It would say in which bucket the caller's rights are used.
+        let what = format!("{text} is in a mount of user {}", record.uid);
+        return Err(Failure::new(what).advise("write s3://BUCKET/KEY"));
+    }
     let status = Connection::open(&record, &socket, &Request::Status, Wait::Briefly)?.result(|_, _, _| {})?;
     let of = |field: &str| Some(status.pointer(&format!("/objects/{field}"))?.as_str()?.to_owned());
     let (Some(bucket), Some(prefix)) = (of("bucket"), of("prefix")) else {

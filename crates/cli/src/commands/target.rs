@@ -46,8 +46,11 @@ fn search(text: &str, endpoint: Option<&str>, fit: impl Fn(&Record, &Path) -> Ou
     }
     let place = Place::parse(text)?;
     let name = place.name();
+    // Which store another user's mount is of, only that user says.
     let same = |record: &Record| {
-        record.store == name && endpoint.is_none_or(|given| record.endpoint.as_deref() == Some(given))
+        record.is_own()
+            && record.store == name
+            && endpoint.is_none_or(|given| record.endpoint.as_deref() == Some(given))
     };
     let live = control::all().into_iter().rev().find(|(record, socket)| same(record) && fit(record, socket).is_ok());
     Ok(match live {

@@ -2,7 +2,7 @@
 
 use crate::args::{Copying, Export, Import};
 use crate::daemon::Signals;
-use crate::failure::{FAILED, Failure, Outcome};
+use crate::failure::{FAILED, Failure, INTERRUPTED, Outcome};
 use crate::output::{self, Meter, bytes, count, plural};
 use crate::store::{Place, Reached, Said, advised};
 use std::path::Path;
@@ -13,8 +13,6 @@ use stoa_transfer::{Options, Report, Tally};
 
 /// How often progress is shown.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// Exit code after ^C.
-const INTERRUPTED: u8 = 130;
 
 /// Copies objects into a directory.
 pub(crate) fn import(args: &Import) -> Outcome<ExitCode> {
@@ -71,7 +69,7 @@ fn copy(
     let said = Said::from(&copying.reach);
     let began = Instant::now();
     let tally = Arc::new(Tally::default());
-    super::runtime()?.block_on(async {
+    super::leave_behind(async {
         let mut signals = Signals::listen()?;
         let objects = place.objects(&copying.reach.access, said).await?;
         watch(work(objects, options, Arc::clone(&tally)), &mut signals, &tally).await

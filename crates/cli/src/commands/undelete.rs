@@ -19,13 +19,15 @@ const LISTED_MAX: usize = 1000;
 /// Restores what was deleted.
 pub(crate) fn run(args: &Undelete) -> Outcome<ExitCode> {
     let mut done = Done { json: args.reach.report.json, dry_run: args.dry_run, ..Done::default() };
-    super::runtime()?.block_on(async {
+    let restored = super::runtime()?.block_on(async {
         for path in &args.paths {
             restore(args, path, &mut done).await?;
         }
         Ok(())
-    })?;
+    });
+    // What was done is told, too, when something failed.
     done.print();
+    restored?;
     Ok(ExitCode::from(if done.failed > 0 { FAILED } else { 0 }))
 }
 

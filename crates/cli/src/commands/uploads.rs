@@ -32,7 +32,8 @@ async fn work(args: &args::Uploads) -> Outcome<Told> {
         let ended = uploads.map_ok(|upload| end(&meant.s3, upload, args.abort)).try_buffered(AT_ONCE);
         let mut ended = std::pin::pin!(ended);
         while let Some(one) = ended.try_next().await.map_err(|error| advised(&args.path, &error))? {
-            if !told.one(&one, args) {
+            // What is given up is given up, whether anybody reads of it or not.
+            if !told.one(&one, args) && !args.abort {
                 return Ok(told);
             }
         }

@@ -8,7 +8,7 @@ use super::{stats, target};
 use crate::args::Warmup;
 use crate::control::Record;
 use crate::daemon::Signals;
-use crate::failure::{FAILED, Failure, Outcome};
+use crate::failure::{FAILED, Failure, INTERRUPTED, Outcome};
 use crate::output::{self, Meter, bytes, plural};
 use asked::Asked;
 use readers::{Reading, Shared};
@@ -21,13 +21,11 @@ use std::time::{Duration, Instant};
 
 /// How often progress is shown and the cache is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// Exit code after ^C.
-const INTERRUPTED: u8 = 130;
 
 /// Reads files so that they are in the cache.
 pub(crate) fn run(args: &Warmup) -> Outcome<ExitCode> {
     let (mount, paths) = in_one_mount(&args.paths)?;
-    super::runtime()?.block_on(warm(args, mount, paths))
+    super::leave_behind(warm(args, mount, paths))
 }
 
 type Live = (Record, PathBuf);
@@ -94,7 +92,7 @@ async fn warm(args: &Warmup, (record, socket): Live, paths: Vec<PathBuf>) -> Out
     Ok(ExitCode::from(report.code()))
 }
 
-/// Waits for `work`, calling `look` now and then; ^C stops it soon.
+/// Waits for `work`, calling `look` now and then. The first ^C stops it soon; the second at once, as it may wait for a store that is away.
 async fn watch<T>(
     work: tokio::task::JoinHandle<T>,
     signals: &mut Signals,
@@ -105,7 +103,10 @@ async fn watch<T>(
     loop {
         tokio::select! {
             done = &mut work => return done.map_err(|error| Failure::of(&error)),
-            () = signals.next() => shared.interrupt(),
+            () = signals.next() => match shared.is_interrupted() {
+                true => return Err(Failure::new("interrupted").code_is(INTERRUPTED)),
+                false => shared.interrupt(),
+            },
             () = tokio::time::sleep(LOOK_EVERY) => look(),
         }
     }

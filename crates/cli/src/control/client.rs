@@ -3,10 +3,11 @@
 use super::protocol::REPLY_BYTES_MAX;
 use super::{Record, Registry, Reply, Request};
 use crate::failure::{Failure, Outcome};
+use crate::mounts;
 use serde_json::Value;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How long to wait for a line of an answer.
@@ -36,9 +37,25 @@ pub(crate) fn find(wanted: impl Fn(&Record) -> bool) -> Option<(Record, PathBuf)
     all().into_iter().rev().find(|(record, _)| wanted(record))
 }
 
-/// All live mounts that this user may ask, oldest first within each user's.
+/// All live mounts that this user may ask, oldest first within each user's. Of other users' mounts, those that the kernel knows as theirs:
+/// what they write down may say anything.
 pub(crate) fn all() -> Vec<(Record, PathBuf)> {
-    Registry::readable().into_iter().flat_map(|registry| registry.list()).collect()
+    let mounted = mounts::stoa().unwrap_or_default();
+    let is_theirs = |record: &Record| {
+        mounted.iter().any(|mount| mount.mountpoint == Path::new(&record.mountpoint) && mount.owner == Some(record.uid))
+    };
+    let listed = Registry::readable().into_iter().flat_map(|registry| registry.list());
+    listed.filter(|(record, _)| record.is_own() || is_theirs(record)).collect()
+}
+
+/// A connection to the socket of a mount. It must be that user's who made the mount.
+fn connect(record: &Record, socket: &Path) -> io::Result<UnixStream> {
+    let stream = UnixStream::connect(socket)?;
+    if rustix::net::sockopt::socket_peercred(&stream)?.uid.as_raw() == record.uid {
+        Ok(stream)
+    } else {
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, "its control socket is another user's"))
+    }
 }
 
 /// A connection to the process of a mount, with a request under way.
@@ -52,10 +69,10 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// Connects to the mount that `record` describes and sends `request`.
-    pub(crate) fn open(record: &Record, socket: &std::path::Path, request: &Request, wait: Wait) -> Outcome<Self> {
+    pub(crate) fn open(record: &Record, socket: &Path, request: &Request, wait: Wait) -> Outcome<Self> {
         let of = format!("the mount of {} (pid {})", record.mountpoint, record.pid);
         let opened = (|| {
-            let mut stream = UnixStream::connect(socket)?;
+            let mut stream = connect(record, socket)?;
             stream.set_read_timeout(Some(wait.limit()))?;
             stream.set_write_timeout(Some(Wait::Briefly.limit()))?;
             let mut line = serde_json::to_vec(request)?;

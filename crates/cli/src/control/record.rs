@@ -29,6 +29,11 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    /// Whether this user mounted it.
+    pub(crate) fn is_own(&self) -> bool {
+        self.uid == super::registry::uid()
+    }
+
     /// Whether the process is still the one that wrote this.
     pub(crate) fn is_alive(&self) -> bool {
         stoa_process::started(self.pid) == Some(self.pid_started)

@@ -76,6 +76,8 @@ impl Registry {
         let mut alive = Vec::new();
         for path in entries(&self.dir).filter(|path| path.extension().is_some_and(|kind| kind == "json")) {
             match read(&path) {
+                // Nobody else can have written it.
+                Some(record) if record.uid != owner => {}
                 Some(record) if record.is_alive() => alive.push((record, path.with_extension("sock"))),
                 // A record that can't be read was left by a power cut or another version; its name still tells the pid.
                 _ if owner == uid() && !named_process_lives(&path) => {

@@ -52,6 +52,9 @@ fn the_helpers_keep_to_what_mount_expects() {
         assert_eq!(mount.words.read_only, Some(true));
     }
     assert_eq!(mount("mount.stoa /s /mnt -r").words.read_only, Some(true));
+    // mount(8) puts `rw` before what a line of fstab says.
+    assert_eq!(mount("mount.stoa /s /mnt -o rw,read_only").words.read_only, Some(true));
+    assert_eq!(mount("stoa mount --read-only -o rw /s /mnt").words.read_only, Some(true));
     assert_eq!(mount("mount.stoa /s /mnt -r -w").words.read_only, Some(false));
     let refused = read_words("mount.stoa /s /mnt -o bogus").unwrap_err();
     assert!(text_of(refused).contains("unknown mount option 'bogus'"));

@@ -19,9 +19,11 @@ fn the_kernel_table_is_read_with_its_escapes_and_optional_fields() {
             mountpoint: "/mnt/my files\\x".into(),
             fs_type: FS_TYPE.into(),
             source: "s3://bucket/a b".into(),
+            owner: Some(0),
         }
     );
     assert_eq!(mounts[2].mountpoint.as_os_str().as_bytes(), b"/mnt/\xff");
+    assert_eq!(mounts[2].owner, None);
 }
 
 #[test]

@@ -46,7 +46,7 @@ impl Inner {
     /// Leaves no more of what an update takes away than one transaction can take.
     async fn clear_in_steps(self: &Arc<Self>, file: &FileUpdate) -> Result<()> {
         let holes = file.extents.iter().filter(|extent| matches!(extent.content, Content::Hole)).map(Extent::range);
-        for range in holes.chain([file.size..u64::MAX]) {
+        for range in holes.chain(std::iter::once(file.size..u64::MAX)) {
             for start in self.steps(file.ino, &range).await? {
                 self.admit().await?;
                 let _locked = self.locks.exclusive(&[file.ino]).await;

@@ -45,6 +45,14 @@ fn a_claim_is_listed_while_it_lives_and_readable_by_its_user_alone() {
 }
 
 #[test]
+fn what_a_user_writes_down_as_another_s_mount_counts_for_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let registry = Registry::at(&home.path().join("stoa"));
+    let _claim = registry.claim(&Record { uid: uid() + 1, ..this_process() }).unwrap();
+    assert!(registry.list().is_empty());
+}
+
+#[test]
 fn records_and_sockets_of_dead_processes_are_cleaned_up() {
     let home = tempfile::tempdir().unwrap();
     let registry = Registry::at(&home.path().join("stoa"));
