@@ -1,10 +1,12 @@
 //! What the person sees: results on stdout, everything else on stderr. The only place that prints.
 
+mod list;
 mod progress;
 mod table;
 mod units;
 mod waiting;
 
+pub(crate) use list::JsonList;
 pub(crate) use progress::Meter;
 pub(crate) use table::Table;
 pub(crate) use units::{bytes, count, plural, short, time, unstored};

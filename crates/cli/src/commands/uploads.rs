@@ -3,7 +3,7 @@
 use super::meant;
 use crate::args::{self, shown};
 use crate::failure::{FAILED, Outcome};
-use crate::output::{self, plural};
+use crate::output::{self, JsonList, plural};
 use crate::store::advised;
 use futures::{TryStreamExt, future};
 use serde_json::json;
@@ -19,21 +19,22 @@ const ABANDONED_AFTER: Duration = Duration::from_secs(24 * 3600);
 /// Shows uploads that were not completed, or gives them up.
 pub(crate) fn run(args: &args::Uploads) -> Outcome<ExitCode> {
     let told = super::runtime()?.block_on(work(args))?;
+    let code = if told.failed > 0 { FAILED } else { 0 };
     told.end(args);
-    Ok(ExitCode::from(if told.failed > 0 { FAILED } else { 0 }))
+    Ok(ExitCode::from(code))
 }
 
 async fn work(args: &args::Uploads) -> Outcome<Told> {
     let meant = meant::find(&args.path, &args.reach).await?;
     let before = begun_before(args, SystemTime::now());
-    let mut told = Told::default();
+    let mut told = Told { list: args.reach.report.json.then(JsonList::default), ..Told::default() };
     for what in &meant.what {
         let uploads = what.uploads(&meant.s3).try_filter(|upload| future::ready(is_older(upload, before)));
         let ended = uploads.map_ok(|upload| end(&meant.s3, upload, args.abort)).try_buffered(AT_ONCE);
         let mut ended = std::pin::pin!(ended);
         while let Some(one) = ended.try_next().await.map_err(|error| advised(&args.path, &error))? {
             // What is given up is given up, whether anybody reads of it or not.
-            if !told.one(&one, args) && !args.abort {
+            if !told.one(&one) && !args.abort {
                 return Ok(told);
             }
         }
@@ -68,22 +69,22 @@ async fn end(s3: &S3Bucket, upload: Upload, abort: bool) -> stoa_objects::Result
 struct Told {
     uploads: u64,
     failed: u64,
+    list: Option<JsonList>,
 }
 
 impl Told {
     /// Prints one as it comes, as there may be any number; says whether anybody reads on.
-    fn one(&mut self, seen: &Seen, args: &args::Uploads) -> bool {
+    fn one(&mut self, seen: &Seen) -> bool {
         let Seen { upload, ended } = seen;
         let error = ended.as_ref().and_then(|ended| ended.as_ref().err()).map(ToString::to_string);
         let begun = upload.begun.map(shown);
-        let first = self.uploads == 0;
         self.uploads += 1;
         self.failed += u64::from(error.is_some());
-        if args.reach.report.json {
+        if let Some(list) = &mut self.list {
             let aborted = matches!(ended, Some(Ok(())));
-            let value =
-                json!({ "key": upload.key, "id": upload.id, "begun": begun, "aborted": aborted, "error": error });
-            return output::live_line(format_args!("{}\n  {value}", if first { "[" } else { "," }));
+            return list.push(
+                &json!({ "key": upload.key, "id": upload.id, "begun": begun, "aborted": aborted, "error": error }),
+            );
         }
         if let Some(error) = error {
             output::note(format_args!("stoa: {}: {error}", upload.key));
@@ -91,15 +92,14 @@ impl Told {
         output::live_line(format_args!("{:<24}  {}  {}", begun.as_deref().unwrap_or("-"), upload.id, upload.key))
     }
 
-    fn end(&self, args: &args::Uploads) {
-        match (args.reach.report.json, self.uploads) {
-            (true, 0) => output::line("[]"),
-            (true, _) => output::line("]"),
-            (false, uploads) if args.abort => {
+    fn end(self, args: &args::Uploads) {
+        match self.list {
+            Some(list) => list.end(),
+            None if args.abort => {
                 let failed = if self.failed > 0 { format!("; {} could not be", self.failed) } else { String::new() };
-                output::line(format_args!("{} given up{failed}", plural(uploads - self.failed, "upload")));
+                output::line(format_args!("{} given up{failed}", plural(self.uploads - self.failed, "upload")));
             }
-            (false, uploads) => output::line(format_args!("{} not completed", plural(uploads, "upload"))),
+            None => output::line(format_args!("{} not completed", plural(self.uploads, "upload"))),
         }
     }
 }

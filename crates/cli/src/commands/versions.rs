@@ -3,7 +3,7 @@
 use super::meant;
 use crate::args::{self, shown};
 use crate::failure::{Failure, Outcome};
-use crate::output;
+use crate::output::{self, JsonList};
 use crate::store::advised;
 use futures::TryStreamExt;
 use serde_json::{Value, json};
@@ -18,30 +18,26 @@ pub(crate) fn run(args: &args::Versions) -> Outcome<()> {
 async fn list(args: &args::Versions) -> Outcome<()> {
     let meant = meant::find(&args.path, &args.reach).await?;
     check_versions(&meant.s3).await.map_err(|error| advised(&args.path, &error))?;
-    let json = args.reach.report.json;
     // There may be any number of them: each is printed as it comes.
-    let mut count = 0_u64;
+    let mut list = args.reach.report.json.then(JsonList::default);
+    let mut found = false;
     for what in &meant.what {
         let mut versions = std::pin::pin!(what.versions(&meant.s3));
         while let Some(version) = versions.try_next().await.map_err(|error| advised(&args.path, &error))? {
-            let before = if count == 0 { "[" } else { "," };
-            let more = match json {
-                true => output::live_line(format_args!("{before}\n  {}", as_json(&version))),
-                false => output::live_line(text(&version)),
+            found = true;
+            let more = match &mut list {
+                Some(list) => list.push(&as_json(&version)),
+                None => output::live_line(text(&version)),
             };
-            count += 1;
             if !more {
                 return Ok(());
             }
         }
     }
-    match (json, count) {
-        (true, 0) => output::line("[]"),
-        (true, _) => output::line("]"),
-        (false, 0) => return Err(Failure::new(format!("there is no version of {}", args.path))),
-        (false, _) => {}
+    if let Some(list) = list {
+        list.end();
     }
-    Ok(())
+    if found { Ok(()) } else { Err(Failure::new(format!("there is no version of {}", args.path))) }
 }
 
 fn text(version: &Version) -> String {
