@@ -25,7 +25,7 @@ enum Word {
 #[derive(Debug)]
 pub(crate) enum Side {
     /// The one in front.
-    Front(Waiting),
+    Front(Front),
     /// The one in the background.
     Back(Readiness),
 }
@@ -61,7 +61,7 @@ pub(crate) fn background() -> Outcome<Side> {
             std::env::set_current_dir("/").map_err(fail)?;
             Ok(Side::Back(Readiness::Pipe(Mutex::new(to))))
         }
-        child => Ok(Side::Front(Waiting { words: BufReader::new(from), child })),
+        child => Ok(Side::Front(Front { words: BufReader::new(from), child })),
     }
 }
 
@@ -124,12 +124,12 @@ impl Readiness {
 
 /// The process in front, waiting for the one in the background.
 #[derive(Debug)]
-pub(crate) struct Waiting {
+pub(crate) struct Front {
     words: BufReader<PipeReader>,
     child: libc::pid_t,
 }
 
-impl Waiting {
+impl Front {
     /// Waits until the mount answers, or is known never to.
     pub(crate) fn wait(mut self) -> Outcome<Announcement> {
         let meter = Meter::new("starting");
