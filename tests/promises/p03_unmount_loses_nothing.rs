@@ -1,8 +1,14 @@
 //! 3. An unmount, however it is asked for, returns or ends only when everything is in the store.
 
 use anyhow::{Context, Result, ensure};
-use stoa_tests::command::shell;
-use stoa_tests::{Mount, Place, Setup, StoreKind, content, in_place, scale, tree};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use stoa_tests::command::{self, program, shell};
+use stoa_tests::{Mount, Place, Setup, StoreKind, content, in_place, scale, tools, tree};
+
+/// How long a `stoa umount` may take that has nothing to wait for.
+const AT_ONCE: Duration = Duration::from_secs(60);
 
 #[test]
 fn p03_stoa_umount() -> Result<()> {
@@ -87,6 +93,92 @@ fn p03_mount_after_a_kill() -> Result<()> {
     })
 }
 
+/// Who unmounts may look for the process elsewhere than who mounted noted it: cron and `su` have another environment.
+#[test]
+fn p03_a_process_that_is_not_found() -> Result<()> {
+    in_place(Setup::new("p03-unfound").store(StoreKind::s3()), |place| {
+        std::fs::write(place.path("file"), content::bytes(4, 3 << 20))?;
+        place.store()?.stop()?;
+        let elsewhere = place.scratch().join("elsewhere");
+        let unmounted = command::output(umount(place.dir())?.env("STOA_RUNTIME_DIR", elsewhere), AT_ONCE)?;
+        ensure!(unmounted.status.code() == Some(1), "{}", unmounted.quoted());
+        ensure!(unmounted.stderr.contains("STOA_RUNTIME_DIR"), "{}", unmounted.quoted());
+        content::check(&place.path("file"), &content::bytes(4, 3 << 20))?;
+        place.store()?.resume()?;
+        place.remount()?;
+        content::check(&place.path("file"), &content::bytes(4, 3 << 20))
+    })
+}
+
+#[test]
+fn p03_a_process_that_is_killed_meanwhile() -> Result<()> {
+    in_place(Setup::new("p03-killed-meanwhile").store(StoreKind::s3()), |place| {
+        std::fs::write(place.path("file"), content::bytes(5, 3 << 20))?;
+        place.store()?.stop()?;
+        let mut served = place.taken()?;
+        let mut unmount = umount(place.dir())?.stderr(Stdio::null()).spawn()?;
+        // It waits for the store.
+        std::thread::sleep(Duration::from_secs(2));
+        ensure!(unmount.try_wait()?.is_none(), "unmounted, with no store");
+        served.kill()?;
+        let status = command::wait(&mut unmount, AT_ONCE)?.context("it still waits for nobody")?;
+        ensure!(status.code() == Some(1), "what was lost is said to be durable: {status}");
+        Ok(())
+    })
+}
+
+/// Nobody knows whether it had brought everything into the store.
+#[test]
+fn p03_a_process_that_is_gone() -> Result<()> {
+    in_place(Setup::new("p03-gone"), |place| {
+        std::fs::write(place.path("file"), content::bytes(6, 3 << 20))?;
+        let mut dead = place.taken()?;
+        dead.kill()?;
+        let unmounted = command::output(&mut umount(place.dir())?, AT_ONCE)?;
+        ensure!(unmounted.status.code() == Some(1) && unmounted.stderr.contains("is lost"), "{}", unmounted.quoted());
+        ensure!(std::fs::read_dir(place.dir())?.next().is_none(), "still mounted");
+        place.expect_clean()?;
+        Ok(())
+    })
+}
+
+/// Mounts in a login, and unmounts as cron would. Runs in a name space of its own for mounts: /run is another one only there, and
+/// everybody may use /dev/fuse.
+const LOGIN: &str = r#"
+chmod 755 .
+mount -t tmpfs tmpfs /run
+mknod -m 666 /run/fuse c 10 229
+mount --bind /run/fuse /dev/fuse
+export HOME="$PWD/home"
+uid=$(id -u nobody)
+mkdir -p /run/user/$uid home/files
+chown -R $uid /run/user/$uid home
+as_user() { setpriv --reuid $uid --regid $uid --clear-groups env -C home "$@"; }
+as_user XDG_RUNTIME_DIR=/run/user/$uid "$STOA" mount --create store files
+trap 'umount -l home/files' ERR
+as_user touch files/file
+as_user -u XDG_RUNTIME_DIR "$STOA" umount files
+"#;
+
+#[test]
+fn p03_a_process_of_a_login() -> Result<()> {
+    tools::need_root("switches to another user")?;
+    in_place(Setup::new("p03-login").local(), |place| {
+        let mut script = program("unshare");
+        script.args(["--mount", "bash", "-euo", "pipefail", "-c", LOGIN]);
+        let said = command::run(script.env("STOA", tools::stoa()?).current_dir(place.scratch()), scale::minutes(1, 1))?;
+        ensure!(said.contains("everything is in"), "{said}");
+        Ok(())
+    })
+}
+
+/// `stoa umount`.
+fn umount(dir: &Path) -> Result<Command> {
+    let mut umount = program(tools::stoa()?);
+    umount.arg("umount").arg(dir);
+    Ok(umount)
+}
+
 #[test]
 fn p03_background_mount() -> Result<()> {
     in_place(Setup::new("p03-background"), |place| {
@@ -97,7 +189,7 @@ fn p03_background_mount() -> Result<()> {
 
 /// The two commands of the README: the first returns when the mount answers, the second when all is in the store.
 fn in_background(place: &mut Place) -> Result<()> {
-    let stoa = stoa_tests::tools::stoa()?;
+    let stoa = tools::stoa()?;
     let (stoa, limit) = (stoa.display(), scale::minutes(1, 1));
     let script = format!(
         "trap '{stoa} umount files || umount -l files' ERR\n\

@@ -1,13 +1,19 @@
 //! What the kernel has mounted (/proc/self/mountinfo, proc_pid_mountinfo(5)).
 
 use crate::failure::{Failure, Outcome};
+use rustix::io::Errno;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// The type of file system that our mounts have in the kernel's table.
 pub(crate) const FS_TYPE: &str = "fuse.stoa";
+
+/// How long whoever serves a mount may take to answer.
+const ANSWER_MAX: Duration = Duration::from_secs(5);
 
 /// One line of the kernel's table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +55,15 @@ pub(crate) fn resolve(path: &Path) -> Outcome<PathBuf> {
         }
     }
     fs::canonicalize(&absolute).map_err(fail)
+}
+
+/// Whether nobody serves the mount on `dir` any more, so that every call in it fails. One that does not answer is served: its process hangs.
+pub(crate) fn is_dead(dir: &Path) -> bool {
+    let (tell, told) = mpsc::channel();
+    let dir = dir.to_owned();
+    // A thread of its own, as whoever looks hangs too if the process does. Not stat(2), which the kernel may answer from its cache.
+    std::thread::spawn(move || tell.send(rustix::fs::statfs(&dir).map(drop)));
+    matches!(told.recv_timeout(ANSWER_MAX), Ok(Err(Errno::NOTCONN | Errno::CONNABORTED)))
 }
 
 fn parse(table: &[u8]) -> Vec<Mounted> {

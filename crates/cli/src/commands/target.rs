@@ -101,6 +101,7 @@ fn unfit(record: &Record, shut_out: ShutOut) -> Failure {
 pub(super) fn unasked(dir: &Path, source: &str) -> Failure {
     let dir = dir.display();
     Failure::new(format!("{source} is mounted on {dir}, but its process is gone or another user's")).advise(format!(
-        "ask as the user who mounted it; if the process is gone, `stoa umount {dir}` clears what it left"
+        "ask as the user who mounted it, with the same STOA_RUNTIME_DIR or XDG_RUNTIME_DIR; if the process is gone, `stoa umount {dir}` clears \
+         what it left"
     ))
 }

@@ -32,7 +32,8 @@ pub(crate) fn run(args: &Umount) -> Outcome<()> {
         // Unmounted by someone else, and on its way out.
         (None, Some(live)) => wait(Ending::open(live, patience(args))?, &dir).map(|()| true)?,
         (Some(_), Some(live)) => end(args, &dir, live)?,
-        (Some(_), None) => bury(args, &dir)?,
+        (Some(_), None) if mounts::is_dead(&dir) => return Err(bury(args, &dir)),
+        (Some(_), None) => return Err(leave(args, &dir)),
     };
     let wrote = live.as_ref().is_some_and(|(record, _)| !record.read_only);
     let store = live.map(|(record, _)| record.store).or(mounted.map(|mounted| mounted.source)).unwrap_or_default();
@@ -56,7 +57,7 @@ fn end(args: &Umount, dir: &Path, live: &(Record, PathBuf)) -> Outcome<bool> {
     let durable = if live.0.read_only { Ok(()) } else { make_durable(args, live) };
     match durable {
         Ok(()) => {}
-        Err(_) if !live.0.is_alive() => return bury(args, dir),
+        Err(_) if !live.0.is_alive() => return Err(bury(args, dir)),
         Err(failure) => {
             let shut_out = shut_out::ask(&live.0, &live.1);
             if !args.force {
@@ -91,11 +92,28 @@ fn stays(dir: &Path, failure: &Failure, shut_out: Option<ShutOut>) -> Failure {
     }
 }
 
-/// Unmounts what nobody is known to serve.
-fn bury(args: &Umount, dir: &Path) -> Outcome<bool> {
-    detach(args, dir)?;
-    note(format_args!("stoa: the process that served {} is gone or another user's: only unmounted", dir.display()));
-    Ok(false)
+/// Unmounts what nobody serves any more. That is never a success: nobody knows whether its process had brought everything into the store.
+fn bury(args: &Umount, dir: &Path) -> Failure {
+    if let Err(failure) = detach(args, dir) {
+        return failure;
+    }
+    let dir = dir.display();
+    Failure::new(format!("{dir} is unmounted, but the process that served it was gone: what it had not stored is lost"))
+        .advise("what was synced is in the store")
+}
+
+/// Unmounts, if it is forced, what somebody serves who is not found and can't be waited for.
+fn leave(args: &Umount, dir: &Path) -> Failure {
+    if args.force {
+        let what = format!("{} is unmounted, but the process that serves it was not found", dir.display());
+        let advice = "what it still holds gets into the store while it lives";
+        return detach(args, dir).err().unwrap_or_else(|| Failure::new(what).advise(advice));
+    }
+    let (dir, umount) = (dir.display(), if control::uid() == 0 { "umount" } else { "fusermount3 -u" });
+    Failure::new(format!("{dir} stays mounted: its process was not found, and can't be waited for")).advise(format!(
+        "try as the user who mounted it, with the same STOA_RUNTIME_DIR or XDG_RUNTIME_DIR; `{umount} {dir}` does not wait, and the process \
+         goes on until everything is in the store"
+    ))
 }
 
 /// How long the mount may take for a step: as long as it takes, but when forced.

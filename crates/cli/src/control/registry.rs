@@ -19,7 +19,7 @@ pub(crate) struct Registry {
 }
 
 impl Registry {
-    /// This user's: `$STOA_RUNTIME_DIR`, else `/run/stoa` (root), `$XDG_RUNTIME_DIR/stoa`, or `/tmp/stoa-UID`.
+    /// Where this user's mounts are noted: `$STOA_RUNTIME_DIR`, else `/run/stoa` (root), `$XDG_RUNTIME_DIR/stoa`, or `/tmp/stoa-UID`.
     pub(crate) fn own() -> Self {
         let uid = uid();
         let given = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -37,17 +37,18 @@ impl Registry {
         Self { dir: dir.to_owned() }
     }
 
-    /// All that this user may look into: root sees everybody's.
+    /// All that this user may look into: root sees everybody's. Not all of a user's are in one, as logins have `XDG_RUNTIME_DIR`, and cron
+    /// and `su` have not.
     pub(crate) fn readable() -> Vec<Self> {
-        let mut all = vec![Self::own()];
-        if uid() == 0 && std::env::var_os(DIR_VARIABLE).is_none() {
-            let users = subdirectories("/run/user").map(|dir| dir.join("stoa"));
-            let temporary = subdirectories("/tmp").filter(|dir| {
-                dir.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("stoa-"))
-            });
-            all.extend(users.chain(temporary).map(|dir| Self { dir }).filter(|registry| registry.owner().is_some()));
-        }
-        all
+        let own = Self::own();
+        let others = match uid() {
+            _ if std::env::var_os(DIR_VARIABLE).is_some() => Vec::new(),
+            0 => everybodys(),
+            uid => usual(uid),
+        };
+        let others = others.into_iter().filter(|dir| *dir != own.dir).map(|dir| Self { dir });
+        let others: Vec<Self> = others.filter(|registry| registry.owner().is_some()).collect();
+        std::iter::once(own).chain(others).collect()
     }
 
     /// Writes down a mount of this process, in place of any record left by a dead one with its pid.
@@ -173,6 +174,19 @@ fn remove(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
+}
+
+/// Where the mounts of a user other than root are noted, with `XDG_RUNTIME_DIR` as logins have it and without.
+fn usual(uid: u32) -> Vec<PathBuf> {
+    vec![format!("/run/user/{uid}/stoa").into(), format!("/tmp/stoa-{uid}").into()]
+}
+
+/// The same of all users who have such a place.
+fn everybodys() -> Vec<PathBuf> {
+    let users = subdirectories("/run/user").map(|dir| dir.join("stoa"));
+    let temporary = subdirectories("/tmp")
+        .filter(|dir| dir.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("stoa-")));
+    users.chain(temporary).collect()
 }
 
 fn entries(dir: &Path) -> impl Iterator<Item = PathBuf> {

@@ -3,14 +3,12 @@
 
 use crate::control;
 use crate::failure::{Failure, Outcome};
-use crate::output;
+use crate::{mounts, output};
 use std::path::Path;
 
 /// Whether the mount on `dir` is a dead one.
 pub(super) fn is(dir: &Path) -> bool {
-    // A mount with a process may hang, and whoever looks at it with it. Not stat(2), which the kernel may answer from its cache.
-    control::find(|record| Path::new(&record.mountpoint) == dir).is_none()
-        && rustix::fs::statfs(dir).is_err_and(|error| error == rustix::io::Errno::NOTCONN)
+    control::find(|record| Path::new(&record.mountpoint) == dir).is_none() && mounts::is_dead(dir)
 }
 
 /// Unmounts the dead mount of `source` on `dir`, also under programs that still have files open there: no call of theirs can
