@@ -13,6 +13,7 @@ mod create;
 mod dir;
 mod file;
 mod names;
+mod privileges;
 mod space;
 mod xattr;
 

@@ -84,6 +84,14 @@ impl Session {
         }
     }
 
+    /// Has the kernel ask anew for the attributes of a file.
+    pub(crate) fn forget_attributes(&self, ino: Ino) {
+        let told = self.notices.get().map_or(Ok(()), |device| device.tell(&notify::invalidate_inode(ino.0, -1, 0)));
+        if let Err(error) = told {
+            tracing::debug!(%error, %ino, "the kernel was not told that attributes changed");
+        }
+    }
+
     /// Starts the worker threads, and returns what tells of their end.
     ///
     /// # Errors

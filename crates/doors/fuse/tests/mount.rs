@@ -18,6 +18,8 @@ mod mounting;
 mod names;
 #[path = "mount/pages.rs"]
 mod pages;
+#[path = "mount/privileges.rs"]
+mod privileges;
 #[path = "mount/ranges.rs"]
 mod ranges;
 #[path = "mount/waiting.rs"]

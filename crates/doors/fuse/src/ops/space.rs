@@ -1,6 +1,6 @@
 //! Ranges of files, and the space of the whole.
 
-use super::{Request, Step};
+use super::{Request, Step, privileges};
 use crate::errno::Failure;
 use crate::session::Answer;
 use stoa_vfs::{Allocate, Ino, NAME_MAX, Seek, StatFs};
@@ -53,8 +53,12 @@ pub(super) fn fallocate(r: &Request<'_>, offset: u64, len: u64, mode: u32) -> Re
         _ => return Err(Failure::Door(libc::EOPNOTSUPP)),
     };
     let (session, ino) = (r.session(), r.ino());
+    let takes_privileges = r.takes_privileges();
     r.changes(ino);
     Request::change(async move {
+        if takes_privileges {
+            privileges::clear(&session, ino).await?;
+        }
         session.vfs.fallocate(ino, offset, len, how).await?;
         Ok(Answer::EMPTY)
     })
@@ -84,8 +88,12 @@ pub(super) fn copy(
 ) -> Result<Step, Failure> {
     let (session, ino) = (r.session(), r.ino());
     let len = if wide { len } else { len.min(COPY_BYTES_MAX) };
+    let takes_privileges = r.takes_privileges();
     r.changes(to);
     Request::change(async move {
+        if takes_privileges {
+            privileges::clear(&session, to).await?;
+        }
         let copied = session.vfs.copy_range(ino, offset, to, to_offset, len).await?;
         // A store that says more than it was asked for would be cut here, and that the kernel refuses.
         let short = u32::try_from(copied).map_err(|_| Failure::Door(libc::EIO));

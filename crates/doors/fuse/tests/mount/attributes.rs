@@ -75,46 +75,6 @@ fn a_set_gid_directory_hands_its_group_down() {
     assert_eq!((sub.gid(), sub.mode() & 0o2000), (55, 0o2000));
 }
 
-/// A file of user 1000 that anybody may write, with set-uid and set-gid.
-fn privileged(m: &Mounted, name: &str) -> std::path::PathBuf {
-    let path = m.path(name);
-    fs::write(&path, "program").unwrap();
-    chown(&path, Some(1000), Some(1000)).unwrap();
-    fs::set_permissions(&path, Permissions::from_mode(0o6777)).unwrap();
-    assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o6777);
-    path
-}
-
-#[test]
-fn set_uid_is_cleared_by_a_write_of_another() {
-    let m = Mounted::new();
-    for (name, command) in [
-        ("written", "echo x >> written"),
-        ("overwritten", "echo x > overwritten"),
-        ("truncated", "truncate -s 3 truncated"),
-        ("group", "chgrp 1000 group"),
-    ] {
-        let path = privileged(&m, name);
-        assert!(as_user(command, m.root()).status.success(), "{command}");
-        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o777, "{command}");
-    }
-}
-
-#[test]
-fn set_uid_is_kept_by_a_write_of_root_but_not_by_a_change_of_owner() {
-    let m = Mounted::new();
-    let path = privileged(&m, "kept");
-    fs::write(&path, "root may").unwrap();
-    assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o6777);
-    chown(&path, Some(1), None).unwrap();
-    assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o777);
-    // A directory keeps it.
-    fs::create_dir(m.path("dir")).unwrap();
-    fs::set_permissions(m.path("dir"), Permissions::from_mode(0o2775)).unwrap();
-    chown(m.path("dir"), Some(1), None).unwrap();
-    assert_eq!(fs::metadata(m.path("dir")).unwrap().mode() & 0o7777, 0o2775);
-}
-
 #[test]
 fn space_is_counted() {
     let m = Mounted::new();

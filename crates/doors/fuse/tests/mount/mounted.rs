@@ -130,3 +130,14 @@ pub(crate) fn as_user(command: &str, dir: &Path) -> std::process::Output {
     use std::os::unix::process::CommandExt;
     std::process::Command::new("sh").args(["-c", command]).current_dir(dir).uid(1000).gid(1000).output().unwrap()
 }
+
+/// Does `work` on a thread of user and group 1000, which has no capabilities.
+pub(crate) fn on_thread_of_user<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    let become_user = || {
+        // The system calls themselves change one thread; those of the C library change them all.
+        check(unsafe { libc::syscall(libc::SYS_setresgid, 1000, 1000, 1000) }).unwrap();
+        check(unsafe { libc::syscall(libc::SYS_setresuid, 1000, 1000, 1000) }).unwrap();
+        work()
+    };
+    std::thread::scope(|scope| scope.spawn(become_user).join().unwrap())
+}
