@@ -1,6 +1,6 @@
 //! Open files.
 
-use super::{Request, Step};
+use super::{Request, Step, privileges};
 use crate::errno::Failure;
 use crate::session::{Answer, Payload, Session, Taken};
 use bytes::Bytes;
@@ -14,7 +14,8 @@ pub(super) fn open(r: &Request<'_>, how: u32, open_flags: u32) -> Result<Step, F
     let wanted =
         OpenFlags { read: reads(how), write: writes(how), truncate, clear_privileges, uncached: uncached(how) };
     let work = async move {
-        let handle = session.vfs.open(ino, wanted).await?;
+        let opening = session.vfs.open(ino, wanted);
+        let handle = privileges::told(&session, ino, truncate && clear_privileges, opening).await?;
         session.writers.opened(ino, handle, wanted.write);
         let body = reply::open(&open_reply(&session, handle, how));
         Ok(Answer::fixed(body).taking(Taken::Open(ino, handle)))
@@ -77,7 +78,8 @@ pub(super) fn write(r: &Request<'_>, handle: u64, offset: u64, how: u32, data: &
     };
     r.changes(ino);
     Request::change(async move {
-        session.vfs.write(ino, Handle(handle), offset, data, how).await?;
+        let writing = session.vfs.write(ino, Handle(handle), offset, data, how);
+        privileges::told(&session, ino, how.clear_privileges, writing).await?;
         session.stats.written(count);
         Ok(Answer::fixed(reply::count(count)))
     })

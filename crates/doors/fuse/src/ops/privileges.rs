@@ -4,9 +4,8 @@
 //! COPY_FILE_RANGE it does not.
 
 use super::Request;
-use crate::errno::Failure;
 use crate::session::Session;
-use stoa_vfs::{Ino, SetAttr};
+use stoa_vfs::{Ino, Result, SetAttr};
 
 /// The bit of `CAP_FSETID`.
 const FSETID: u64 = 1 << 4;
@@ -19,9 +18,23 @@ impl Request<'_> {
 }
 
 /// Takes the privileges of `ino`, before its content changes.
-pub(super) async fn clear(session: &Session, ino: Ino) -> Result<(), Failure> {
-    session.vfs.setattr(ino, &SetAttr { clear_privileges: true, ..SetAttr::default() }).await?;
-    // It runs programs by the mode that it knows.
-    session.forget_attributes(ino);
-    Ok(())
+pub(super) async fn clear(session: &Session, ino: Ino) -> Result<()> {
+    let clear = SetAttr { clear_privileges: true, ..SetAttr::default() };
+    told(session, ino, true, session.vfs.setattr(ino, &clear)).await.map(drop)
+}
+
+/// Does `work`, which takes the privileges of `ino` if it `takes` any, and tells the kernel: that would go on to run the file by the mode
+/// that it knows.
+pub(super) async fn told<T>(
+    session: &Session,
+    ino: Ino,
+    takes: bool,
+    work: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    let known = if takes { session.vfs.getattr(ino).await.map_or(0, |attr| attr.mode) } else { 0 };
+    let done = work.await;
+    if known & (libc::S_ISUID | libc::S_ISGID) != 0 {
+        session.forget_attributes(ino);
+    }
+    done
 }
