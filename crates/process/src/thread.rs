@@ -1,5 +1,8 @@
 //! What is known of a thread of another process, by `/proc` (`proc_pid_status(5)`).
 
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
 /// The process that thread `thread` belongs to. `None` if it is not known: there is no such thread, or it may not be looked at.
 #[must_use]
 pub fn process_of(thread: u32) -> Option<u32> {
@@ -17,10 +20,17 @@ pub fn is_to_end(thread: u32) -> Option<bool> {
     Some(pending & !signals("SigBlk")? & !signals("SigIgn")? & ENDING != 0)
 }
 
-/// The capabilities that thread `thread` has in effect, a bit for each by its number (`capabilities(7)`). `None` if it may not be looked at.
+/// The capabilities that thread `thread` has in effect, a bit for each by its number (`capabilities(7)`). `None` if it may not be looked at,
+/// or lives in another user namespace: what it may do there, anybody may who makes one.
 #[must_use]
 pub fn capabilities(thread: u32) -> Option<u64> {
-    status(thread)?.number("CapEff", 16)
+    let set = status(thread)?.number("CapEff", 16)?;
+    (user_namespace(&thread.to_string()) == user_namespace("self")).then_some(set)
+}
+
+/// `None` if it may not be looked at. A kernel without them has none for anyone.
+fn user_namespace(whose: &str) -> Option<u64> {
+    fs::metadata(format!("/proc/{whose}/ns/user")).ok().map(|found| found.ino())
 }
 
 /// A signal that ends its program has become `SIGKILL` when it can be seen here, except for those that leave a core file and those that

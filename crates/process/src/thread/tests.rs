@@ -31,15 +31,25 @@ fn a_thread_has_the_capabilities_that_the_kernel_says() {
     assert_eq!(capabilities(1_000_000_000), None);
 }
 
+/// Who makes a user namespace has all capabilities in it, and none here.
+#[test]
+fn capabilities_of_another_user_namespace_are_not_known() {
+    let mut unshare = Command::new("unshare");
+    let child = Ended(unshare.args(["--user", "--map-root-user", "sh", "-c", "kill -STOP $$"]).spawn().unwrap());
+    wait_until_stopped(&child.0);
+    assert_ne!(status(child.0.id()).unwrap().number("CapEff", 16), Some(0));
+    assert_eq!(capabilities(child.0.id()), None);
+}
+
 fn signal(child: &Child, signal: i32) {
     // SAFETY: the child was not waited for, so that the number is its own.
     assert_eq!(unsafe { libc::kill(child.id().cast_signed(), signal) }, 0);
 }
 
 /// A process that ends with the test.
-struct Stopped(Child);
+struct Ended(Child);
 
-impl Drop for Stopped {
+impl Drop for Ended {
     fn drop(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
@@ -47,16 +57,20 @@ impl Drop for Stopped {
 }
 
 /// A process that is stopped, so that what it is sent stays pending; `trap` is the shell's way to catch signals.
-fn stopped(trap: &str) -> Stopped {
+fn stopped(trap: &str) -> Ended {
     let program = format!("{trap}; kill -STOP $$; sleep 60");
     // A shell can't catch what was ignored when it began, as it is in the background of another.
     let child = Command::new("env").args(["--default-signal", "sh", "-c", &program]).spawn().unwrap();
+    wait_until_stopped(&child);
+    Ended(child)
+}
+
+fn wait_until_stopped(child: &Child) {
     let since = Instant::now();
     while !status(child.id()).unwrap().0.contains("(stopped)") {
         assert!(since.elapsed() < Duration::from_secs(10));
         std::thread::sleep(Duration::from_millis(2));
     }
-    Stopped(child)
 }
 
 /// A name of 15 bytes at most may end in the middle of a character.
