@@ -1,8 +1,9 @@
 //! 20. `mount -t stoa` and /etc/fstab work, through a link /sbin/mount.stoa to the binary.
 
 use anyhow::{Result, ensure};
+use std::os::unix::fs::MetadataExt;
 use stoa_tests::command::{program, run};
-use stoa_tests::{Setup, in_place, scale, tools};
+use stoa_tests::{Place, Setup, in_place, scale, tools};
 
 /// Runs in name spaces of its own for mounts and processes: /sbin gets the link only there, and nothing outlives it.
 const SCRIPT: &str = r#"
@@ -53,4 +54,24 @@ fn p20_mount_and_fstab() -> Result<()> {
         ensure!(std::fs::read(place.path("f"))? == b"content\n", "the file is not there");
         Ok(())
     })
+}
+
+#[test]
+fn p20_noatime() -> Result<()> {
+    in_place(Setup::new("p20-noatime"), |place| {
+        std::fs::write(place.path("file"), "content")?;
+        place.unmount()?;
+        place.mount(&["-o", "noatime"])?;
+        ensure!(!read_moves_atime(place)?, "the time of access changed");
+        place.remount()?;
+        ensure!(read_moves_atime(place)?, "the time of access did not change without the option");
+        Ok(())
+    })
+}
+
+fn read_moves_atime(place: &Place) -> Result<bool> {
+    let atime = || std::fs::metadata(place.path("file")).map(|found| (found.atime(), found.atime_nsec()));
+    let before = atime()?;
+    std::fs::read(place.path("file"))?;
+    Ok(atime()? != before)
 }

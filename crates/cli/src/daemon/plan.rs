@@ -92,6 +92,11 @@ impl Plan {
         self.words.read_only == Some(true) || self.objects.as_ref().is_some_and(Objects::are_past)
     }
 
+    /// Whether times of last access stay: the kernel leaves that to whoever serves the mount.
+    fn noatime(&self) -> bool {
+        self.words.noatime == Some(true)
+    }
+
     /// Whether other users see the mount: root mounts for everybody, as with any other file system.
     pub(crate) fn allow_other(&self) -> bool {
         self.words.allow_other.unwrap_or(control::uid() == 0)
@@ -126,6 +131,7 @@ impl Plan {
         Ok(OpenOptions {
             read_only: self.read_only(),
             take_over: self.take_over,
+            noatime: self.noatime(),
             memory_bytes_max: self.memory_bytes_max,
             cache_dir: self.cache_dir.clone(),
             cache_bytes_max: self.cache_bytes_max,
@@ -146,7 +152,7 @@ impl Plan {
             suid: self.words.suid.unwrap_or(default.suid),
             dev: self.words.dev.unwrap_or(default.dev),
             noexec: self.words.noexec.unwrap_or(default.noexec),
-            noatime: self.words.noatime.unwrap_or(default.noatime),
+            noatime: self.noatime(),
             background_max: resources::background_max(self.memory_bytes_max),
             dirty_bytes_max: resources::dirty_bytes_max(self.memory_bytes_max),
             buffers_max: resources::buffers_max(self.memory_bytes_max),

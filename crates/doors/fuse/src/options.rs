@@ -18,7 +18,7 @@ pub struct MountOptions {
     pub dev: bool,
     /// Refuse to run programs.
     pub noexec: bool,
-    /// Never change times of last access.
+    /// Show in the table of mounts that times of last access stay. Who changes them, or not, is the store.
     pub noatime: bool,
     /// Threads that read requests; `None` takes one a processor, 2 to 8.
     pub workers: Option<usize>,

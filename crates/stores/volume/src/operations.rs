@@ -69,10 +69,12 @@ impl Volume {
     /// Moves the access time on, at most once a day, or when the content is newer (mount(8), `relatime`). Not while changes wait for
     /// the store: who reads what is at hand does not.
     async fn touch_atime(&self, attr: &Attr) {
+        if !self.keeps_atime() {
+            return;
+        }
         let now = Timestamp::now();
         let newer = attr.atime <= attr.mtime || attr.atime <= attr.ctime;
-        if self.is_read_only()
-            || self.meta.is_crowded()
+        if self.meta.is_crowded()
             || !(newer || now.secs.saturating_sub(attr.atime.secs) >= ATIME_OLD_SECS)
             || attr.atime == now
         {

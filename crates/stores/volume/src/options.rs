@@ -30,6 +30,8 @@ pub struct OpenOptions {
     pub read_only: bool,
     /// Shut out the mount that owns the volume, if one does.
     pub take_over: bool,
+    /// Leave times of last access as they are when something is read.
+    pub noatime: bool,
     /// The most memory to use for dirty data and caches together, in bytes.
     pub memory_bytes_max: u64,
     /// Where to cache stored data on a local disk, if anywhere.
@@ -49,6 +51,7 @@ impl OpenOptions {
         Self {
             read_only: false,
             take_over: false,
+            noatime: false,
             memory_bytes_max: 1 << 30,
             cache_dir: None,
             cache_bytes_max: 10 << 30,

@@ -61,6 +61,7 @@ pub struct Volume {
     pub(crate) collecting: tokio::sync::Mutex<HashSet<SegmentId>>,
     pub(crate) last_error: Mutex<Option<String>>,
     read_only: bool,
+    noatime: bool,
     memory_bytes_max: u64,
     ownership: Ownership,
     tasks: Mutex<Vec<JoinHandle<()>>>,
@@ -156,6 +157,7 @@ impl Volume {
             collecting: tokio::sync::Mutex::default(),
             last_error: Mutex::new(None),
             read_only: options.read_only,
+            noatime: options.noatime,
             memory_bytes_max,
             ownership,
             tasks: Mutex::new(tasks),
@@ -244,6 +246,11 @@ impl Volume {
 
     pub(crate) fn is_read_only(&self) -> bool {
         self.read_only
+    }
+
+    /// Whether reading changes times of access.
+    pub(crate) fn keeps_atime(&self) -> bool {
+        !self.noatime && !self.read_only
     }
 
     /// Lets an operation begin that changes something.

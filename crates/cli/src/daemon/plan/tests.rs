@@ -26,7 +26,7 @@ fn words_become_what_the_door_and_the_volume_are_told() {
     assert_eq!(mount.allow_other, Some(false));
     assert!(mount.source.ends_with("/a_b"), "{}", mount.source);
     let open = plan.open_options().unwrap();
-    assert!(open.read_only && open.take_over);
+    assert!(open.read_only && open.take_over && open.noatime);
     assert_eq!((open.memory_bytes_max, open.cache_bytes_max), (64 << 20, 1 << 30));
     assert_eq!(open.cache_dir.as_deref(), Some(Path::new("/var/cache/x")));
     assert_eq!(open.commit_interval, std::time::Duration::from_secs(2));
@@ -38,7 +38,7 @@ fn without_words_the_mount_is_writable_and_safe() {
     let home = tempfile::tempdir().unwrap();
     let plan = plan(&home.path().join("store"), &home.path().join("dir"), &["--create"]).unwrap();
     let mount = plan.mount_options();
-    assert!(!mount.read_only && !mount.suid && !mount.dev);
+    assert!(!mount.read_only && !mount.suid && !mount.dev && !mount.noatime);
     assert_eq!(mount.allow_other, Some(control::uid() == 0));
 }
 
