@@ -272,7 +272,8 @@ pub trait Vfs: Send + Sync + 'static {
     async fn read(&self, ino: Ino, handle: Handle, offset: u64, size: usize) -> Result<Vec<Bytes>>;
 
     /// Writes all of `data` at `offset`; the file grows as needed, and a gap is a hole. Waits while the store holds as
-    /// many unwritten bytes as it may. `clear_privileges` as in [`SetAttr`].
+    /// many unwritten bytes as it may. `clear_privileges` as in [`SetAttr`]. `data` may be a part of a buffer of up to twice its length, which
+    /// is not free before it is.
     async fn write(&self, ino: Ino, handle: Handle, offset: u64, data: Bytes, how: WriteFlags) -> Result<()>;
 
     /// Returns once the file's content, its attributes and every name operation before are durable. A failure that

@@ -14,7 +14,7 @@ mod tests;
 /// A request of at least this many bytes is handed on in its buffer; a shorter one is copied out of it.
 ///
 /// Half a buffer: a store that keeps the data until it is uploaded keeps the buffer, so that this bounds how much
-/// more memory it holds than it counts to a factor of two.
+/// more memory it holds than it was given to a factor of two. Of what it keeps only a part of, it sees to that itself.
 pub(crate) const HAND_OVER_BYTES_MIN: usize = (WRITE_BYTES_MAX as usize) / 2;
 
 /// Buffers kept for good, beside those in the workers' hands.

@@ -10,8 +10,9 @@ const JOIN_BYTES: usize = 64 << 10;
 /// Pieces that are shorter than this on average are scattered.
 const SCATTERED_BYTES: u64 = 32 << 10;
 
-/// What is left of a piece shorter than this part of it is copied out, so that it does not hold the whole buffer.
-const COPY_OUT: usize = 16 << 10;
+/// A piece holds no more than so many times its bytes in memory. Data may be written in a buffer as large ([`stoa_vfs::Vfs::write`]); what is left
+/// of a piece that lies in a larger one is copied out.
+const HELD_TIMES_MAX: u64 = 2;
 
 /// What was written to a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,21 +45,47 @@ impl Piece {
     fn data_len(&self) -> u64 {
         if matches!(self, Self::Data(_)) { self.len() } else { 0 }
     }
-
-    /// A remainder that no longer holds on to a much larger buffer.
-    fn detached(self) -> Self {
-        match self {
-            Self::Data(bytes) if bytes.len() < COPY_OUT => Self::Data(Bytes::copy_from_slice(&bytes)),
-            other => other,
-        }
-    }
 }
 
 /// Pieces by offset; no two overlap.
 #[derive(Debug, Default)]
 pub(crate) struct Layer {
-    pieces: BTreeMap<u64, Piece>,
+    pieces: BTreeMap<u64, Placed>,
     data_bytes: u64,
+}
+
+/// A piece of a layer.
+#[derive(Debug)]
+struct Placed {
+    piece: Piece,
+    /// The bytes of memory that are not free before it is: its buffer's, of which it may be a part.
+    held_bytes: u64,
+}
+
+impl Placed {
+    /// As it was written.
+    fn new(piece: Piece) -> Self {
+        let held_bytes = piece.data_len().saturating_mul(HELD_TIMES_MAX);
+        Self { piece, held_bytes }
+    }
+
+    /// In a buffer of its own.
+    fn alone(bytes: Bytes) -> Self {
+        let piece = Piece::Data(bytes);
+        Self { held_bytes: piece.len(), piece }
+    }
+
+    /// What is left of it when only `range` is to be seen. It is copied at most as often as it can be halved: each copy is of less than half
+    /// of the buffer before.
+    fn rest(&self, range: Range<u64>) -> Self {
+        let rest = self.piece.slice(range);
+        match &rest {
+            Piece::Data(bytes) if rest.len().saturating_mul(HELD_TIMES_MAX) < self.held_bytes => {
+                Self::alone(Bytes::copy_from_slice(bytes))
+            }
+            _ => Self { piece: rest, held_bytes: self.held_bytes },
+        }
+    }
 }
 
 impl Layer {
@@ -80,7 +107,7 @@ impl Layer {
     /// All pieces, in order.
     #[cfg(test)]
     pub(crate) fn pieces(&self) -> impl Iterator<Item = (u64, &Piece)> {
-        self.pieces.iter().map(|(offset, piece)| (*offset, piece))
+        self.pieces.iter().map(|(offset, placed)| (*offset, &placed.piece))
     }
 
     /// Puts a piece over whatever is there.
@@ -91,26 +118,23 @@ impl Layer {
         }
         self.clear(offset..offset.saturating_add(len));
         self.data_bytes += piece.data_len();
-        if let Some((before, joined)) = self.join_before(offset, &piece) {
-            self.pieces.insert(before, joined);
-        } else {
-            self.pieces.insert(offset, piece);
-        }
+        let (offset, placed) = self.join_before(offset, &piece).unwrap_or_else(|| (offset, Placed::new(piece)));
+        self.pieces.insert(offset, placed);
     }
 
     /// The piece that ends where this one starts, together with it, if both are small data or both are holes.
-    fn join_before(&self, offset: u64, piece: &Piece) -> Option<(u64, Piece)> {
+    fn join_before(&self, offset: u64, piece: &Piece) -> Option<(u64, Placed)> {
         let (before, last) = self.pieces.range(..offset).next_back()?;
-        if before + last.len() != offset {
+        if before + last.piece.len() != offset {
             return None;
         }
-        match (last, piece) {
-            (Piece::Hole(a), Piece::Hole(b)) => Some((*before, Piece::Hole(a + b))),
+        match (&last.piece, piece) {
+            (Piece::Hole(a), Piece::Hole(b)) => Some((*before, Placed::new(Piece::Hole(a + b)))),
             (Piece::Data(a), Piece::Data(b)) if a.len() + b.len() <= JOIN_BYTES => {
                 let mut both = BytesMut::with_capacity(a.len() + b.len());
                 both.extend_from_slice(a);
                 both.extend_from_slice(b);
-                Some((*before, Piece::Data(both.freeze())))
+                Some((*before, Placed::alone(both.freeze())))
             }
             _ => None,
         }
@@ -119,18 +143,20 @@ impl Layer {
     /// Takes away what is in `range`: what lies below shows again there, if that is inside the file.
     pub(crate) fn clear(&mut self, range: Range<u64>) {
         let before = self.pieces.range(..range.start).next_back();
-        let reaching = before.filter(|(offset, piece)| **offset + piece.len() > range.start).map(|(offset, _)| *offset);
+        let reaching =
+            before.filter(|(offset, placed)| **offset + placed.piece.len() > range.start).map(|(offset, _)| *offset);
         let touched: Vec<u64> =
             reaching.into_iter().chain(self.pieces.range(range.clone()).map(|(offset, _)| *offset)).collect();
         for offset in touched {
-            let Some(piece) = self.pieces.remove(&offset) else { continue };
-            let end = offset + piece.len();
-            self.data_bytes -= piece.data_len();
-            let left = (offset < range.start).then(|| (offset, piece.slice(0..range.start - offset)));
-            let right = (end > range.end).then(|| (range.end, piece.slice(range.end - offset..piece.len())));
+            let Some(placed) = self.pieces.remove(&offset) else { continue };
+            let len = placed.piece.len();
+            let end = offset + len;
+            self.data_bytes -= placed.piece.data_len();
+            let left = (offset < range.start).then(|| (offset, placed.rest(0..range.start - offset)));
+            let right = (end > range.end).then(|| (range.end, placed.rest(range.end - offset..len)));
             for (at, rest) in [left, right].into_iter().flatten() {
-                self.data_bytes += rest.data_len();
-                self.pieces.insert(at, rest.detached());
+                self.data_bytes += rest.piece.data_len();
+                self.pieces.insert(at, rest);
             }
         }
     }
@@ -138,8 +164,8 @@ impl Layer {
     /// The parts of pieces within `range`, in order.
     pub(crate) fn within(&self, range: Range<u64>) -> impl Iterator<Item = (Range<u64>, Piece)> + '_ {
         let before = self.pieces.range(..range.start).next_back();
-        let reaching = before.filter(|(offset, piece)| **offset + piece.len() > range.start);
-        reaching.into_iter().chain(self.pieces.range(range.clone())).map(move |(offset, piece)| {
+        let reaching = before.filter(|(offset, placed)| **offset + placed.piece.len() > range.start);
+        reaching.into_iter().chain(self.pieces.range(range.clone())).map(move |(offset, Placed { piece, .. })| {
             let start = (*offset).max(range.start);
             let end = (offset + piece.len()).min(range.end);
             (start..end, piece.slice(start - offset..end - offset))

@@ -1,5 +1,7 @@
 use super::*;
 use proptest::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const SPACE: usize = 4096;
 
@@ -100,4 +102,57 @@ fn random_writes_leave_a_layer_scattered_and_a_stream_does_not() {
     }
     assert!(!stream.is_scattered());
     assert!(random.is_scattered());
+}
+
+/// The buffer of a write. The count is of those that are held.
+struct Buffer(Vec<u8>, Arc<AtomicUsize>);
+
+impl Buffer {
+    fn of(bytes: usize, held: &Arc<AtomicUsize>) -> Bytes {
+        held.fetch_add(1, Ordering::Relaxed);
+        Bytes::from_owner(Self(vec![1; bytes], Arc::clone(held)))
+    }
+}
+
+impl AsRef<[u8]> for Buffer {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        self.1.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn writes_over_most_of_each_other_hold_little_more_than_is_left_of_them() {
+    const LEN: u64 = 1 << 20;
+    for stride in [4 << 10, 16 << 10, 100 << 10, LEN / 2 - 1, LEN / 2 + 1, 900 << 10] {
+        let (mut layer, held) = (Layer::default(), Arc::new(AtomicUsize::new(0)));
+        for index in 0..64 {
+            layer.put(index * stride, Piece::Data(Buffer::of(LEN as usize, &held)));
+            // What is left of a buffer that is not held was copied, and is counted as it is.
+            let buffers = held.load(Ordering::Relaxed) as u64 * LEN;
+            assert!(buffers <= 2 * layer.data_bytes(), "{buffers} bytes are held for {}", layer.data_bytes());
+        }
+    }
+}
+
+#[test]
+fn a_rest_is_not_copied_again_for_each_small_write() {
+    const PAGE: u64 = 4096;
+    let mut layer = Layer::default();
+    layer.put(0, Piece::Data(Bytes::from(vec![1; 1 << 20])));
+    let mut copies = 0;
+    let mut before = None;
+    for index in 0..256 {
+        layer.put(index * PAGE, Piece::Hole(PAGE));
+        let rest = layer.within((index + 1) * PAGE..1 << 20).next();
+        let Some((_, Piece::Data(rest))) = rest else { break };
+        let buffer = rest.as_ptr() as usize - (index as usize + 1) * PAGE as usize;
+        copies += usize::from(before.replace(buffer) != Some(buffer));
+    }
+    assert!(copies <= 10, "{copies} copies");
 }
