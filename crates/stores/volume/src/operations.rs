@@ -264,7 +264,8 @@ impl Vfs for Volume {
         if how.clear_privileges {
             self.clear_privileges(ino).await?;
         }
-        self.write_file(&open.file, offset, data, how.cached).await
+        self.write_file(&open.file, offset, data, how.cached).await?;
+        self.check_open()
     }
 
     async fn fsync(&self, ino: Ino) -> Result<()> {

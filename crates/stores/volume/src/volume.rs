@@ -12,7 +12,7 @@ use crate::{Error, FormatOptions, OpenOptions, Result, Status, VolumeInfo};
 use object_store::ObjectStore;
 use parking_lot::Mutex;
 use std::collections::HashSet;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use stoa_cache::{Budget, Cache, DiskOptions};
@@ -62,6 +62,8 @@ pub struct Volume {
     pub(crate) last_error: Mutex<Option<String>>,
     read_only: bool,
     noatime: bool,
+    /// Whether nothing is taken any more.
+    closed: AtomicBool,
     memory_bytes_max: u64,
     ownership: Ownership,
     tasks: Mutex<Vec<JoinHandle<()>>>,
@@ -158,6 +160,7 @@ impl Volume {
             last_error: Mutex::new(None),
             read_only: options.read_only,
             noatime: options.noatime,
+            closed: AtomicBool::new(false),
             memory_bytes_max,
             ownership,
             tasks: Mutex::new(tasks),
@@ -179,20 +182,25 @@ impl Volume {
         self.tasks.lock().extend([reaper, flusher, cleaner]);
     }
 
-    /// Makes everything durable, gives ownership back and stops. Tries for as long as the store is away.
+    /// Makes everything durable, gives ownership back and stops. Tries for as long as the store is away. What is written meanwhile is made
+    /// durable too, or refused.
     ///
     /// # Errors
     /// What kept data from becoming durable, if it never can: the right to write is lost. Nothing is released then.
     pub async fn close(&self) -> Result<()> {
-        while let Err(error) = self.sync_all().await {
-            if let Some(reason) = self.fenced() {
-                self.stop_tasks();
-                // What changed nothing has nothing to lose.
-                return if self.read_only { Ok(()) } else { Err(Error::Fenced(reason)) };
+        // What was taken before it was closed may have been too late for the first time.
+        for closed in [false, true] {
+            self.closed.store(closed, Ordering::Release);
+            while let Err(error) = self.sync_all().await {
+                if let Some(reason) = self.fenced() {
+                    self.stop_tasks();
+                    // What changed nothing has nothing to lose.
+                    return if self.read_only { Ok(()) } else { Err(Error::Fenced(reason)) };
+                }
+                self.check().map_err(|error| Error::Io(error.to_string()))?;
+                tracing::warn!(%error, "not everything is in the store yet; trying again");
+                tokio::time::sleep(self.commit_interval).await;
             }
-            self.check().map_err(|error| Error::Io(error.to_string()))?;
-            tracing::warn!(%error, "not everything is in the store yet; trying again");
-            tokio::time::sleep(self.commit_interval).await;
         }
         self.stop_tasks();
         let _no_collection = self.collecting.lock().await;
@@ -258,7 +266,19 @@ impl Volume {
         if self.read_only {
             return Err(stoa_vfs::Error::ReadOnly);
         }
+        self.check_open()?;
         self.check()
+    }
+
+    /// Asked once more by what has changed something: then it is known to be in time.
+    ///
+    /// # Errors
+    /// When the volume was closed.
+    pub(crate) fn check_open(&self) -> stoa_vfs::Result<()> {
+        match self.closed.load(Ordering::Acquire) {
+            true => Err(stoa_vfs::Error::Io("the volume is closed".into())),
+            false => Ok(()),
+        }
     }
 
     /// Makes sure that the volume is still this mount's, as one that changes nothing does not hear of it otherwise. What it knows of the

@@ -151,3 +151,34 @@ async fn orphans_are_reaped_in_the_background_but_not_by_a_reader() {
     assert!(inodes_become(&volume, 1).await, "{:?}", volume.status());
     volume.close().await.unwrap();
 }
+
+/// More writes than are made until a volume is closed.
+const WRITES_MAX: u64 = 2_000_000;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_written_while_a_volume_closes_is_stored_or_refused() {
+    for _ in 0..20 {
+        let store = memory();
+        format(&store).await.unwrap();
+        let volume = open(&store).await;
+        let name = Name::new("file").unwrap();
+        let ino = volume.make(Caller::ROOT, Ino::ROOT, &name, &file()).await.unwrap().attr.ino;
+        let handle = volume.open(ino, OpenFlags { write: true, ..OpenFlags::default() }).await.unwrap();
+        let writing = Arc::clone(&volume);
+        let writer = tokio::spawn(async move {
+            let write = |at| writing.write(ino, handle, at, vec![1].into(), WriteFlags::default());
+            let mut written = 0;
+            while written < WRITES_MAX && write(written).await.is_ok() {
+                written += 1;
+            }
+            written
+        });
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        volume.close().await.unwrap();
+        let written = writer.await.unwrap();
+        let volume = open(&store).await;
+        let stored = volume.lookup(Ino::ROOT, &name).await.unwrap().attr.size;
+        assert!((1..=stored).contains(&written), "{written} bytes were taken, {stored} are stored");
+        volume.close().await.unwrap();
+    }
+}
