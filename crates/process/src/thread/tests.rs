@@ -79,7 +79,7 @@ fn a_program_whose_name_is_no_text_is_known_as_any_other() {
     let dir = tempfile::tempdir().unwrap();
     let program = dir.path().join(OsStr::from_bytes(b"\xe3\x83"));
     symlink("/bin/sh", &program).unwrap();
-    let child = Stopped(Command::new(&program).args(["-c", "read line"]).stdin(Stdio::piped()).spawn().unwrap());
+    let child = Ended(Command::new(&program).args(["-c", "read line"]).stdin(Stdio::piped()).spawn().unwrap());
     let pid = child.0.id();
     assert_eq!((process_of(pid), is_to_end(pid)), (Some(pid), Some(false)));
     assert!(capabilities(pid).is_some() && crate::started(pid).is_some());
