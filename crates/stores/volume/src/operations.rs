@@ -5,6 +5,7 @@ use crate::writing::Open;
 use async_trait::async_trait;
 use bytes::Bytes;
 use std::sync::Arc;
+use std::time::Duration;
 use stoa_meta::ChangeAttr;
 use stoa_vfs::{
     Allocate, Attr, CachePolicy, Caller, Cookie, DirPage, Entry, Error, Handle, Ino, Kind, Make, Name, OpenFlags,
@@ -19,6 +20,9 @@ const UNLIMITED_INODES: u64 = 1 << 48;
 
 /// A read moves the access time on when it is this old (the kernel's `relatime`), in seconds.
 const ATIME_OLD_SECS: i64 = 24 * 3600;
+
+/// The longest that a read waits to have its time noted.
+const ATIME_WAIT: Duration = Duration::from_millis(100);
 
 impl Volume {
     /// Hands an entry out: a reference.
@@ -81,8 +85,11 @@ impl Volume {
             return;
         }
         let change = ChangeAttr { atime: Some(SetTime::At(now)), quiet: true, ..ChangeAttr::default() };
-        if let Err(error) = self.meta.change_attr(attr.ino, &change).await {
-            tracing::debug!(%error, ino = %attr.ino, "an access time was not set");
+        // An operation on another file may hold the same lock, and wait for the store.
+        match tokio::time::timeout(ATIME_WAIT, self.meta.change_attr(attr.ino, &change)).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => tracing::debug!(%error, ino = %attr.ino, "an access time was not set"),
+            Err(_) => tracing::debug!(ino = %attr.ino, "an access time was not set: it would have had to wait"),
         }
     }
 }
