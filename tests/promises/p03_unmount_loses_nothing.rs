@@ -40,6 +40,37 @@ fn unmounted_by(name: &'static str, how: fn(Mount) -> Result<()>) -> Result<()> 
     })
 }
 
+/// A program that has written to a file and holds it open: the shell itself, as closing the file would wait for the store.
+const WRITER: &str = "exec > file; printf '%25165824d' 1; kill -STOP $$";
+
+/// The kernel has more of the file than the mount has room for.
+#[test]
+fn p03_sigterm_while_a_file_is_open() -> Result<()> {
+    in_place(Setup::new("p03-open").store(StoreKind::s3()), |place| {
+        place.unmount()?;
+        place.mount(&["--memory", "64M"])?;
+        place.store()?.stop()?;
+        let mut writer = program("sh").args(["-c", WRITER]).current_dir(place.dir()).spawn()?;
+        let status = format!("/proc/{}/status", writer.id());
+        let written = || Ok(std::fs::read_to_string(&status)?.contains("(stopped)"));
+        let written = command::until("the file is written", AT_ONCE, written);
+        let mount = place.taken()?;
+        let ended = std::thread::spawn(move || mount.terminate());
+        std::thread::sleep(Duration::from_secs(3));
+        let waits = !ended.is_finished();
+        place.store()?.resume()?;
+        let ended = ended.join().map_err(|_| anyhow::anyhow!("the unmount panicked"))?;
+        writer.kill()?;
+        writer.wait()?;
+        written.and(ended)?;
+        ensure!(waits, "ended, with no store");
+        place.mount(&[])?;
+        let mut expected = vec![b' '; 24 << 20];
+        expected[(24 << 20) - 1] = b'1';
+        content::check(&place.path("file"), &expected)
+    })
+}
+
 /// What its files lie on can be unmounted next.
 #[test]
 fn p03_no_process_is_left() -> Result<()> {

@@ -67,7 +67,7 @@ async fn serve(plan: &Plan, readiness: &Readiness) -> Outcome<()> {
             return Err(failure);
         }
     };
-    served.mounted(Arc::clone(mount.stats()));
+    served.mounted(&mount);
     // Until the volume is closed: an end that takes long is worth watching.
     let exporting = exporter.map(|exporter| exporter.serve(Arc::clone(&served)));
     tracing::info!(mountpoint = record.mountpoint, store = record.store, created, "mounted");
@@ -139,7 +139,7 @@ async fn unmount(mount: &Mount) {
     if let Err(error) = mount.unmount(false).await {
         tracing::warn!(%error, "detaching instead");
         // Detached, the mount would keep pages back until the last file is closed; that must not be after the end.
-        if let Err(error) = write_back(mount.dir()).await {
+        if let Err(error) = write_back(mount.pages()).await {
             tracing::error!(error, "the kernel could not write back its pages");
         }
         if let Err(error) = mount.unmount(true).await {

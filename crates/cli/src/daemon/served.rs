@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
-use stoa_fuse::OpStats;
+use stoa_fuse::{Mount, OpStats, Pages};
 use stoa_objects::BenchOptions;
 use stoa_vfs::Ino;
 use stoa_volume::FsckOptions;
@@ -50,13 +50,20 @@ impl Phase {
     }
 }
 
+/// What is asked of the door.
+#[derive(Debug)]
+struct Door {
+    stats: Arc<OpStats>,
+    pages: Pages,
+}
+
 /// A mount, to be asked.
 #[derive(Debug)]
 pub(super) struct Served {
     backing: Backing,
     record: Record,
     phase: watch::Sender<Phase>,
-    door: OnceLock<Arc<OpStats>>,
+    door: OnceLock<Door>,
     began: Instant,
 }
 
@@ -66,10 +73,10 @@ impl Served {
         Self { backing, record, phase: watch::Sender::new(Phase::Starting), door: OnceLock::new(), began }
     }
 
-    /// Is told where the door counts, once there is one.
-    pub(super) fn mounted(&self, door: Arc<OpStats>) {
+    /// Is told of the door, once there is one.
+    pub(super) fn mounted(&self, mount: &Mount) {
         // There is one mount, and it is told once.
-        let _ = self.door.set(door);
+        let _ = self.door.set(Door { stats: Arc::clone(mount.stats()), pages: mount.pages().clone() });
         self.enter(Phase::Mounted);
     }
 
@@ -79,7 +86,7 @@ impl Served {
             mountpoint: &self.record.mountpoint,
             store_name: &self.record.store,
             age: self.began.elapsed(),
-            door: self.door.get().map(AsRef::as_ref),
+            door: self.door.get().map(|door| door.stats.as_ref()),
             backing: &self.backing,
         }
         .snapshot()
@@ -122,8 +129,9 @@ impl Served {
 
     async fn make_durable(&self) -> Result<Value, String> {
         // Pages that only the kernel has come first. Once unmounted there are none, and the path is someone else's.
-        if *self.phase.borrow() == Phase::Mounted {
-            write_back(Path::new(&self.record.mountpoint)).await?;
+        let is_mounted = *self.phase.borrow() == Phase::Mounted;
+        if let Some(door) = self.door.get().filter(|_| is_mounted) {
+            write_back(&door.pages).await?;
         }
         self.backing.make_durable().await.map_err(|error| error.to_string())?;
         Ok(json!({ "synced": true }))
@@ -222,10 +230,10 @@ fn not_while_mounted(mountpoint: &str) -> String {
     format!("a mounted volume can't be repaired; unmount it first (`stoa umount {mountpoint}`), then repeat this")
 }
 
-/// Has the kernel write back every page it holds for the file system at `dir`.
-pub(super) async fn write_back(dir: &Path) -> Result<(), String> {
-    let dir = dir.to_owned();
-    let work = move || stoa_fuse::write_back(&dir);
+/// Has the kernel write back every page it holds.
+pub(super) async fn write_back(pages: &Pages) -> Result<(), String> {
+    let pages = pages.clone();
+    let work = move || pages.write_back();
     // It is this process that the kernel writes to: a thread that serves must not be the one that waits.
     tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
 }

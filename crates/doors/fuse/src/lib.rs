@@ -18,6 +18,6 @@ mod session;
 mod stats;
 
 pub use error::{Error, Result};
-pub use mount::{Mount, unmount, write_back};
+pub use mount::{Mount, Pages, unmount};
 pub use options::MountOptions;
 pub use stats::{OpCount, OpStats, Times};

@@ -1,6 +1,5 @@
 //! Mounting and unmounting.
 
-use crate::apart::apart;
 use crate::session::{Ended, Pool, Session, Store, handshake};
 use crate::{Error, MountOptions, OpStats, Result};
 use std::fs;
@@ -12,13 +11,17 @@ use tokio::runtime::Handle;
 
 mod direct;
 mod helper;
+mod pages;
 mod table;
 mod tune;
+
+pub use pages::Pages;
 
 /// A mounted store. Dropping it unmounts lazily what is still mounted.
 pub struct Mount {
     dir: PathBuf,
     stats: Arc<OpStats>,
+    pages: Pages,
     runtime: Handle,
     ended: Ended,
 }
@@ -46,12 +49,13 @@ impl Mount {
             let pool = Pool::new(workers, options.buffers_max, runtime.clone());
             let session = Session::new(vfs, agreement, runtime.clone(), pool);
             let ended = session.start(device, workers).map_err(Error::io("starting a FUSE worker"))?;
-            Ok((Arc::clone(&session.stats), ended))
+            Ok((session, ended))
         });
         match started {
-            Ok((stats, ended)) => {
+            Ok((session, ended)) => {
                 tune::set_limits(&dir, &options);
-                Ok(Self { dir, stats, runtime, ended })
+                let stats = Arc::clone(&session.stats);
+                Ok(Self { pages: Pages::new(dir.clone(), session), dir, stats, runtime, ended })
             }
             Err(error) => {
                 // The reason why there is no session is what counts; the mount is dead without one.
@@ -88,6 +92,12 @@ impl Mount {
         &self.dir
     }
 
+    /// What programs wrote and the kernel has not sent yet.
+    #[must_use]
+    pub fn pages(&self) -> &Pages {
+        &self.pages
+    }
+
     /// What it did so far.
     #[must_use]
     pub fn stats(&self) -> &Arc<OpStats> {
@@ -112,16 +122,6 @@ impl Drop for Mount {
 /// [`Error::Busy`], [`Error::NotMounted`], [`Error::NotPermitted`].
 pub fn unmount(dir: &Path, lazy: bool) -> Result<()> {
     if is_root() { direct::unmount(dir, lazy) } else { helper::unmount(dir, lazy) }
-}
-
-/// Has the kernel send the pages of the mount at `dir` that were written and that it still holds. Blocks until the mount has taken them;
-/// durable they are only after [`Vfs::sync`].
-///
-/// # Errors
-/// `dir` can't be opened, or a page could not be written.
-pub fn write_back(dir: &Path) -> io::Result<()> {
-    let dir = dir.to_owned();
-    apart(move || Ok(rustix::fs::syncfs(fs::File::open(dir)?)?))
 }
 
 fn is_root() -> bool {

@@ -75,21 +75,28 @@ impl Session {
         }
         let session = Arc::clone(self);
         // The kernel answers this only after the workers have served its writes: it must not be one of them that waits.
-        let told = tokio::task::spawn_blocking(move || match session.notices.get() {
-            Some(device) => device.tell(&notify::invalidate_inode(ino.0, 0, 0)),
-            None => Ok(()),
-        });
-        if let Ok(Err(error)) = told.await {
+        let told = tokio::task::spawn_blocking(move || session.tell(ino, 0)).await;
+        if let Err(error) = told {
             tracing::debug!(%error, %ino, "the kernel was not asked for written pages");
         }
     }
 
     /// Has the kernel ask anew for the attributes of a file.
     pub(crate) fn forget_attributes(&self, ino: Ino) {
-        let told = self.notices.get().map_or(Ok(()), |device| device.tell(&notify::invalidate_inode(ino.0, -1, 0)));
+        self.tell(ino, -1);
+    }
+
+    /// Tells the kernel that what it knows of a file is void, with its pages if `offset` is not negative.
+    fn tell(&self, ino: Ino, offset: i64) {
+        let told = self.notices.get().map_or(Ok(()), |device| device.tell(&notify::invalidate_inode(ino.0, offset, 0)));
         if let Err(error) = told {
-            tracing::debug!(%error, %ino, "the kernel was not told that attributes changed");
+            tracing::debug!(%error, %ino, "the kernel was not told to forget a file");
         }
+    }
+
+    /// The files of which the kernel may hold written pages.
+    pub(crate) fn maybe_written(&self) -> Vec<Ino> {
+        if self.policy.exclusive { self.writers.all() } else { Vec::new() }
     }
 
     /// Starts the worker threads, and returns what tells of their end.

@@ -11,13 +11,6 @@ fn long_lists_are_cut_and_the_rest_is_counted() {
 }
 
 #[tokio::test]
-async fn writing_back_says_what_is_wrong() {
-    let dir = tempfile::tempdir().unwrap();
-    assert_eq!(write_back(dir.path()).await, Ok(()));
-    assert!(write_back(&dir.path().join("gone")).await.unwrap_err().contains("No such file"));
-}
-
-#[tokio::test]
 async fn a_mounted_volume_is_checked_but_not_repaired() {
     let store = tempfile::tempdir().unwrap();
     let location = stoa_objects::Location::parse(store.path().to_str().unwrap()).unwrap();

@@ -65,6 +65,11 @@ impl Writers {
         self.0.lock().contains_key(&ino)
     }
 
+    /// All of them.
+    pub(crate) fn all(&self) -> Vec<Ino> {
+        self.0.lock().keys().copied().collect()
+    }
+
     /// Notes that a thread changes the file; 0 for one that is not known.
     pub(crate) fn changed(&self, ino: Ino, thread: u32) {
         let news = self.0.lock().get(&ino).is_some_and(|file| file.changed.is_news(thread));

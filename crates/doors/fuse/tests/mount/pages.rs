@@ -1,8 +1,12 @@
 //! The kernel's page cache.
 
+use crate::hooked::Hooked;
 use crate::mounted::{Mounted, drop_caches, keep_caches};
 use std::fs::{self, OpenOptions};
 use std::os::fd::AsRawFd;
+use std::process::{Child, Command};
+use std::sync::Arc;
+use std::time::Duration;
 
 #[test]
 fn what_is_written_through_a_shared_mapping_is_read() {
@@ -56,4 +60,43 @@ fn pages_stay_in_the_cache_when_a_file_is_opened_again() {
         assert_eq!(fs::read(m.path("file")).unwrap().len(), 200_000);
     }
     assert_eq!(m.count("read"), reads);
+}
+
+/// A program that has written a file, without a pause, and goes on to hold it open.
+struct Writer(Child);
+
+impl Writer {
+    fn of(m: &Mounted, name: &str, bytes: usize) -> Self {
+        // The shell writes by itself, and closes nothing: that would wait until the pages were taken.
+        let script = format!("exec > {name}; printf '%{bytes}d' 1; kill -STOP $$");
+        let child = Command::new("sh").args(["-c", &script]).current_dir(m.root()).spawn().unwrap();
+        let status = || fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        while !status().contains("(stopped)") {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Self(child)
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+#[test]
+fn writing_back_waits_until_pages_of_open_files_were_taken() {
+    const LEN: usize = 8 << 20;
+    let m = Mounted::of(Arc::new(Hooked::new(|op| async move {
+        if op == "write" {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+        Ok(())
+    })));
+    let _writers = ["file", "unlinked"].map(|name| Writer::of(&m, name, LEN));
+    fs::remove_file(m.path("unlinked")).unwrap();
+    assert!(m.mount.stats().written_bytes() < 2 * LEN as u64, "nothing is left to be waited for");
+    m.mount.pages().write_back().unwrap();
+    assert_eq!(m.mount.stats().written_bytes(), 2 * LEN as u64);
 }
