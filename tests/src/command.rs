@@ -106,7 +106,8 @@ pub fn not_run(test: &str, why: &str) -> Result<()> {
     note(&format!("{test}: {why}"));
     let Some(list) = std::env::var_os("STOA_SUITE_NOT_RUN") else { return Ok(()) };
     let mut list = std::fs::OpenOptions::new().create(true).append(true).open(list)?;
-    Ok(writeln!(list, "{test}: {why}")?)
+    // In one piece: others write too.
+    Ok(list.write_all(format!("{test}: {why}\n").as_bytes())?)
 }
 
 /// Waits for `child` to end; `None` once `limit` is over.

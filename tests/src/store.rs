@@ -367,6 +367,7 @@ fn used(kind: StoreKind) -> Result<()> {
         StoreKind::Minio => "MinIO (S3 over HTTP)",
         StoreKind::MinioTls => "MinIO (S3 over HTTPS)",
     };
-    writeln!(list, "{name}")?;
+    // In one piece: others write too.
+    list.write_all(format!("{name}\n").as_bytes())?;
     Ok(())
 }

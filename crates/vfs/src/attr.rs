@@ -176,6 +176,16 @@ pub struct SetAttr {
     pub clear_privileges: bool,
 }
 
+/// What a change of content or owner leaves of the permission bits of a regular file, where [`SetAttr::clear_privileges`] says so: no set-uid, and
+/// no set-gid where the group may execute.
+#[must_use]
+pub fn without_privileges(mode: u32) -> u32 {
+    const SET_UID: u32 = 0o4000;
+    const SET_GID: u32 = 0o2000;
+    const GROUP_EXECUTES: u32 = 0o010;
+    mode & !SET_UID & !(if mode & GROUP_EXECUTES == 0 { 0 } else { SET_GID })
+}
+
 /// What `statvfs(3)` shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatFs {

@@ -12,7 +12,9 @@ mod name;
 mod vfs;
 
 pub use acl::{ACL_ACCESS, ACL_DEFAULT, Acl, AclEntry, AclTag, Inherited};
-pub use attr::{Attr, Entry, Ino, Kind, NAME_MAX, PERMISSIONS, SetAttr, SetTime, StatFs, Timestamp};
+pub use attr::{
+    Attr, Entry, Ino, Kind, NAME_MAX, PERMISSIONS, SetAttr, SetTime, StatFs, Timestamp, without_privileges,
+};
 pub use error::{Error, Result};
 pub use handles::Handles;
 pub use name::Name;

@@ -68,10 +68,7 @@ fn clear_privileges(changing: &mut Changing, ino: Ino, inode: &mut Inode) {
     if inode.kind != Kind::Regular {
         return;
     }
-    inode.mode &= !libc::S_ISUID;
-    if inode.mode & libc::S_IXGRP != 0 {
-        inode.mode &= !libc::S_ISGID;
-    }
+    inode.mode = stoa_vfs::without_privileges(inode.mode);
     if inode.flags & Inode::CAPABILITY != 0 {
         inode.flags &= !Inode::CAPABILITY;
         changing.transaction.remove(&RecordKey::Xattr(ino, Bytes::from_static(CAPABILITY)));

@@ -209,9 +209,9 @@ impl Vfs for Bucket {
         }
     }
 
-    async fn write(&self, _: Ino, handle: Handle, offset: u64, data: Bytes, _: WriteFlags) -> Result<()> {
+    async fn write(&self, _: Ino, handle: Handle, offset: u64, data: Bytes, how: WriteFlags) -> Result<()> {
         let open = self.handles.get(handle)?;
-        self.write_open(&open, offset, data).await
+        self.write_open(&open, offset, data, how).await
     }
 
     async fn fsync(&self, ino: Ino) -> Result<()> {

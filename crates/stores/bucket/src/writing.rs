@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stoa_objects::Error as ObjectsError;
 use stoa_objects::s3::{Condition, Headers, Source};
-use stoa_vfs::{Allocate, Error, OpenFlags, Result, SetAttr, SetTime};
+use stoa_vfs::{Allocate, Error, OpenFlags, Result, SetAttr, SetTime, WriteFlags, without_privileges};
 
 impl Bucket {
     /// # Errors
@@ -44,6 +44,9 @@ impl Bucket {
         if flags.truncate {
             writing.empty(&self.sink()).await?;
             node.resized(0);
+            if flags.clear_privileges {
+                self.clear_privileges(node, writing)?;
+            }
         }
         if flags.read {
             writing.keeps_all();
@@ -93,7 +96,7 @@ impl Bucket {
     }
 
     /// Writes to an open file.
-    pub(crate) async fn write_open(&self, open: &Open, offset: u64, data: Bytes) -> Result<()> {
+    pub(crate) async fn write_open(&self, open: &Open, offset: u64, data: Bytes, how: WriteFlags) -> Result<()> {
         let mut draft = open.node.draft.lock().await;
         let writing = draft.as_mut().filter(|_| open.writable).ok_or(Error::BadHandle)?;
         if writing.is_sent(offset..offset.saturating_add(data.len() as u64)) {
@@ -101,6 +104,22 @@ impl Bucket {
         }
         writing.write(&self.sink(), offset, data).await?;
         open.node.resized(writing.size());
+        if how.clear_privileges {
+            self.clear_privileges(&open.node, writing)?;
+        }
+        Ok(())
+    }
+
+    /// Takes set-uid and its like from a file whose content changes, where objects have modes.
+    fn clear_privileges(&self, node: &Node, writing: &mut Draft) -> Result<()> {
+        let mode = node.attr().mode;
+        let left = without_privileges(mode);
+        if left == mode || !self.finder.asks_objects() {
+            return Ok(());
+        }
+        let set = SetAttr { mode: Some(left), ..SetAttr::default() };
+        writing.carry(&set)?;
+        node.changes(&set);
         Ok(())
     }
 
@@ -251,7 +270,11 @@ impl Bucket {
     /// attributes, mode, owner and time.
     pub(crate) async fn change(&self, node: &Node, set: &SetAttr) -> Result<()> {
         let attr = node.attr();
-        let set = without_what_is_so(set, &attr);
+        let mut set = set.clone();
+        if set.clear_privileges && self.finder.asks_objects() {
+            set.mode = set.mode.or(Some(without_privileges(attr.mode)));
+        }
+        let set = without_what_is_so(&set, &attr);
         let says =
             set.mode.is_some() || set.uid.is_some() || set.gid.is_some() || matches!(set.mtime, Some(SetTime::At(_)));
         if says && !self.finder.asks_objects() {

@@ -4,7 +4,7 @@ use crate::world::{World, patient, scan, stat};
 use stoa_bucket::{Attributes, Options};
 use stoa_objects::s3::limits::METADATA_BYTES_MAX;
 use stoa_objects::testing::S3Fault;
-use stoa_vfs::{Error, Ino, Kind, OpenFlags, SetAttr, SetTime, Timestamp, Vfs, XattrMode};
+use stoa_vfs::{Error, Ino, Kind, OpenFlags, SetAttr, SetTime, Timestamp, Vfs, WriteFlags, XattrMode};
 
 fn options(attributes: Attributes) -> Options {
     Options { attributes, uid: 7, gid: 8, file_mode: 0o640, dir_mode: 0o750, ..patient() }
@@ -216,5 +216,34 @@ async fn what_is_carried_leaves_room_for_what_a_write_adds() {
         let ino = stat(files.as_ref(), "theirs").await.unwrap().ino;
         let opened = files.open(ino, OpenFlags { write: true, ..OpenFlags::default() }).await;
         assert_eq!(opened.is_ok(), writable, "{opened:?}");
+    }
+}
+
+/// As the kernel asks for it when somebody without privileges changes a program.
+#[tokio::test]
+async fn who_changes_a_program_takes_its_set_uid() {
+    let world = World::new(&options(Attributes::Objects)).await;
+    let how = WriteFlags { clear_privileges: true, ..WriteFlags::default() };
+    let opened = OpenFlags { write: true, ..OpenFlags::default() };
+    let emptied = OpenFlags { truncate: true, clear_privileges: true, ..opened };
+    let cut = SetAttr { size: Some(1), clear_privileges: true, ..SetAttr::default() };
+    for (name, flags) in [("written", opened), ("emptied", emptied), ("cut", opened)] {
+        // Regular, 06755.
+        world.put_with(name, "program", &[("mode", "36333")]).await;
+        let (files, ino) = (&world.files, world.ino(name).await);
+        assert_eq!(world.stat(name).await.unwrap().mode, 0o6755);
+        if name == "cut" {
+            files.setattr(ino, &cut).await.unwrap();
+        } else {
+            let handle = files.open(ino, flags).await.unwrap();
+            if name == "written" {
+                files.write(ino, handle, 0, "x".into(), how).await.unwrap();
+            }
+            assert_eq!(files.entry(ino).await.unwrap().attr.mode, 0o755, "{name}");
+            files.flush(ino, handle).await.unwrap();
+            files.release(ino, handle).await;
+        }
+        let stored = world.other.head(name, None).await.unwrap().headers.metadata;
+        assert_eq!(stored.get("mode").map(String::as_str), Some("33261"), "{name}");
     }
 }
