@@ -104,10 +104,18 @@ pub fn note(text: &str) {
 /// If that can't be written down.
 pub fn not_run(test: &str, why: &str) -> Result<()> {
     note(&format!("{test}: {why}"));
-    let Some(list) = std::env::var_os("STOA_SUITE_NOT_RUN") else { return Ok(()) };
+    leave_word("STOA_SUITE_NOT_RUN", &format!("{test}: {why}"))
+}
+
+/// Leaves a line for the summary of the run, in the file that an environment variable names, if it is set.
+///
+/// # Errors
+/// If it can't be written.
+pub(crate) fn leave_word(variable: &str, line: &str) -> Result<()> {
+    let Some(list) = std::env::var_os(variable) else { return Ok(()) };
     let mut list = std::fs::OpenOptions::new().create(true).append(true).open(list)?;
     // In one piece: others write too.
-    Ok(list.write_all(format!("{test}: {why}\n").as_bytes())?)
+    Ok(list.write_all(format!("{line}\n").as_bytes())?)
 }
 
 /// Waits for `child` to end; `None` once `limit` is over.

@@ -6,13 +6,11 @@ mod program;
 mod s3s;
 mod versitygw;
 
-use crate::Watch;
-use crate::tools;
+use crate::{Watch, command, tools};
 use anyhow::{Context, Result, bail};
 use minio::Minio;
 use s3s::S3s;
 use std::ffi::OsString;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use versitygw::Versitygw;
 
@@ -358,8 +356,6 @@ impl Access {
 
 /// Leaves word of the store for the summary of the run.
 fn used(kind: StoreKind) -> Result<()> {
-    let Some(list) = std::env::var_os("STOA_SUITE_STORES_USED") else { return Ok(()) };
-    let mut list = std::fs::OpenOptions::new().append(true).create(true).open(list)?;
     let name = match kind {
         StoreKind::Directory => "a local directory",
         StoreKind::S3s => "s3s in the test process (S3 over HTTP)",
@@ -367,7 +363,5 @@ fn used(kind: StoreKind) -> Result<()> {
         StoreKind::Minio => "MinIO (S3 over HTTP)",
         StoreKind::MinioTls => "MinIO (S3 over HTTPS)",
     };
-    // In one piece: others write too.
-    list.write_all(format!("{name}\n").as_bytes())?;
-    Ok(())
+    command::leave_word("STOA_SUITE_STORES_USED", name)
 }

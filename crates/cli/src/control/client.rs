@@ -5,6 +5,7 @@ use super::{Record, Registry, Reply, Request};
 use crate::failure::{Failure, Outcome};
 use crate::mounts;
 use serde_json::Value;
+use std::cell::LazyCell;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -40,7 +41,8 @@ pub(crate) fn find(wanted: impl Fn(&Record) -> bool) -> Option<(Record, PathBuf)
 /// All live mounts that this user may ask, oldest first within each user's. Of other users' mounts, those that the kernel knows as theirs:
 /// what they write down may say anything.
 pub(crate) fn all() -> Vec<(Record, PathBuf)> {
-    let mounted = mounts::stoa().unwrap_or_default();
+    // A table that can't be read vouches for nobody.
+    let mounted = LazyCell::new(|| mounts::stoa().unwrap_or_default());
     let is_theirs = |record: &Record| {
         mounted.iter().any(|mount| mount.mountpoint == Path::new(&record.mountpoint) && mount.owner == Some(record.uid))
     };

@@ -166,15 +166,15 @@ impl Inner {
     /// Reads all extents of a file, unless there are more than `count_max`, or they are too heavy for the cache.
     async fn hold(&self, ino: Ino, count_max: usize) -> Result<Option<Arc<ByEnd>>> {
         let bytes_max = self.cached.held_bytes_max;
-        let (mut extents, mut bytes) = (BTreeMap::new(), 0);
+        let (mut extents, mut bytes, mut fits) = (BTreeMap::new(), 0, true);
         self.walk_stored(ino, 0, HELD_PAGES, |extent| {
             bytes += extent_bytes(&extent);
             extents.insert(extent.end(), extent);
-            let is_too_much = extents.len() > count_max || bytes > bytes_max;
-            if is_too_much { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            fits = extents.len() <= count_max && bytes <= bytes_max;
+            if fits { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })
         .await?;
-        let held = (extents.len() <= count_max && bytes <= bytes_max).then(|| Arc::new(Mutex::new(extents)));
+        let held = fits.then(|| Arc::new(Mutex::new(extents)));
         // Too heavy is too heavy, however many may be held.
         let tried = if bytes > bytes_max { self.cached.held_max } else { count_max };
         self.cached.extents.insert(ino, Held::new(held.clone(), tried));

@@ -83,11 +83,11 @@ impl Kv {
 
     /// The value of `key`.
     pub(super) async fn get(&self, key: &Key) -> Result<Option<Bytes>> {
-        let mut search = Search::begin();
+        let mut searched = None;
         loop {
             match self.db.get(key).await {
                 Ok(value) => return Ok(value),
-                Err(error) => self.search(error, &mut search).await?,
+                Err(error) => self.search(error, &mut searched).await?,
             }
         }
     }
@@ -97,28 +97,32 @@ impl Kv {
         if range.start >= range.end {
             return Ok(Vec::new());
         }
-        let mut search = Search::begin();
+        let mut searched = None;
         loop {
             match gather(self.db.scan_with_options(range.clone(), &scan_options()).await, count).await {
                 Ok(records) => return Ok(records),
-                Err(error) => self.search(error, &mut search).await?,
+                Err(error) => self.search(error, &mut searched).await?,
             }
         }
     }
 
     /// Lets a read that failed try again, if it did as a table was not found. That was merged into another and collected since the list
-    /// of tables was read; or the place where all objects are is away, and it is waited for.
+    /// of tables was read; or the place where all objects are is away, and it is waited for. `since` is when the first try failed.
     ///
     /// # Errors
     /// Of all other reads; and [`Error::Missing`] when it has taken too long.
-    async fn search(&self, error: slatedb::Error, search: &mut Search) -> Result<()> {
+    async fn search(&self, error: slatedb::Error, since: &mut Option<Instant>) -> Result<()> {
         let Some(missing) = missing(&error) else { return Err(translate(error)) };
-        if search.begun.elapsed() >= SEARCH_MAX {
-            return Err(Error::Missing(missing));
-        }
-        // The first time there is no reason to wait.
-        if std::mem::replace(&mut search.is_first, false) && self.refresh().await.is_ok() {
-            return Ok(());
+        match *since {
+            Some(since) if since.elapsed() >= SEARCH_MAX => return Err(Error::Missing(missing)),
+            Some(_) => {}
+            None => {
+                *since = Some(Instant::now());
+                // The first time there is no reason to wait.
+                if self.refresh().await.is_ok() {
+                    return Ok(());
+                }
+            }
         }
         self.refusals.missing(&missing);
         tokio::time::sleep(SEARCH_REST).await;
@@ -178,18 +182,6 @@ impl Kv {
             self.db.flush_with_options(FlushOptions { flush_type: FlushType::MemTable }).await.map_err(translate)?;
         }
         self.db.close_with_options(CloseOptions::default().with_flush_type(None)).await.map_err(translate)
-    }
-}
-
-/// Tries of a read that did not find a table.
-struct Search {
-    begun: Instant,
-    is_first: bool,
-}
-
-impl Search {
-    fn begin() -> Self {
-        Self { begun: Instant::now(), is_first: true }
     }
 }
 

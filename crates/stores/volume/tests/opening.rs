@@ -12,7 +12,7 @@ use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 use std::sync::Arc;
 use std::time::Duration;
-use stoa_vfs::{Caller, Ino, Make, Name, Node, OpenFlags, Vfs, WriteFlags};
+use stoa_vfs::{Caller, Handle, Ino, Make, Name, Node, OpenFlags, Vfs, WriteFlags};
 use stoa_volume::{Error, FormatOptions, OpenOptions, Owner, Volume};
 
 fn memory() -> Arc<dyn ObjectStore> {
@@ -116,14 +116,19 @@ async fn who_is_overtaken_while_opening_gives_way() {
     assert!(matches!(&refused, Error::Fenced(why) if why.contains("host other")), "{refused}");
 }
 
+/// Makes a file in the root, and opens it to write.
+async fn writer(volume: &Volume, name: &Name) -> (Ino, Handle) {
+    let ino = volume.make(Caller::ROOT, Ino::ROOT, name, &file()).await.unwrap().attr.ino;
+    (ino, volume.open(ino, OpenFlags { write: true, ..OpenFlags::default() }).await.unwrap())
+}
+
 /// A volume whose last mount ended with a file of `len` bytes that was unlinked and still open.
 async fn with_orphan(len: usize) -> Arc<dyn ObjectStore> {
     let store = memory();
     format(&store).await.unwrap();
     let volume = open(&store).await;
     let name = Name::new("orphan").unwrap();
-    let ino = volume.make(Caller::ROOT, Ino::ROOT, &name, &file()).await.unwrap().attr.ino;
-    let handle = volume.open(ino, OpenFlags { write: true, ..OpenFlags::default() }).await.unwrap();
+    let (ino, handle) = writer(&volume, &name).await;
     volume.write(ino, handle, 0, vec![1; len].into(), WriteFlags::default()).await.unwrap();
     volume.unlink(Ino::ROOT, &name).await.unwrap();
     volume.close().await.unwrap();
@@ -162,8 +167,7 @@ async fn what_is_written_while_a_volume_closes_is_stored_or_refused() {
         format(&store).await.unwrap();
         let volume = open(&store).await;
         let name = Name::new("file").unwrap();
-        let ino = volume.make(Caller::ROOT, Ino::ROOT, &name, &file()).await.unwrap().attr.ino;
-        let handle = volume.open(ino, OpenFlags { write: true, ..OpenFlags::default() }).await.unwrap();
+        let (ino, handle) = writer(&volume, &name).await;
         let writing = Arc::clone(&volume);
         let writer = tokio::spawn(async move {
             let write = |at| writing.write(ino, handle, at, vec![1].into(), WriteFlags::default());
