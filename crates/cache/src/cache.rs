@@ -9,6 +9,7 @@ use crate::disk::Disk;
 use crate::fetch::{Fetcher, Job};
 use crate::flight::{Ask, Lead, Wait};
 use crate::memory::Memory;
+use crate::read_ahead::Readers;
 use crate::usage::{Counters, add, get};
 use crate::{Budget, Decode, DiskState, Object, Options, Piece, ReadAhead, Reservation, Result, Source, Usage};
 
@@ -20,7 +21,7 @@ pub struct Cache {
     fetcher: Arc<Fetcher>,
     /// Bounds what is fetched for nobody in particular, below what all fetches may take.
     ahead: Budget,
-    memory_bytes_max: u64,
+    readers: Arc<Readers>,
     kept_bytes_max: u64,
 }
 
@@ -45,11 +46,12 @@ impl Cache {
         let index_bytes_max = options.disk.as_ref().map_or(0, |_| memory_bytes_max / 8);
         let kept_bytes_max = memory_bytes_max - memory_bytes_max / 4 - index_bytes_max;
         let memory = Memory::new(kept_bytes_max)?;
-        let ahead = Budget::new(in_flight.bytes_max() / 2);
+        let ahead = Budget::new(in_flight.bytes_max() / 4 * 3);
+        let readers = Readers::new((memory_bytes_max / 16).min(READ_AHEAD_BYTES_MAX), memory_bytes_max / 8);
         let queue_bytes_max = in_flight.bytes_max() / 4;
         let disk = options.disk.clone().map(|disk| Disk::open(disk, index_bytes_max, queue_bytes_max));
         let fetcher = Fetcher::new(Arc::new(source), memory, in_flight, disk, &options);
-        Ok(Arc::new(Self { fetcher: Arc::new(fetcher), ahead, memory_bytes_max, kept_bytes_max }))
+        Ok(Arc::new(Self { fetcher: Arc::new(fetcher), ahead, readers, kept_bytes_max }))
     }
 
     /// The decoded pieces of one object, in the order asked for.
@@ -167,10 +169,10 @@ impl Cache {
         }
     }
 
-    /// A read-ahead policy for one open file, no larger than this cache can hold for it.
+    /// A read-ahead policy for one open file, which shares what this cache can hold with those of all others.
     #[must_use]
     pub fn read_ahead(&self) -> ReadAhead {
-        ReadAhead::new((self.memory_bytes_max / 16).min(READ_AHEAD_BYTES_MAX))
+        ReadAhead::new(Arc::clone(&self.readers))
     }
 
     fn ask(&self, object: &Object, piece: Piece, index: usize, leads: &mut Vec<Lead>) -> Asked {

@@ -270,7 +270,7 @@ impl Fetcher {
 }
 
 fn decodes_inline(piece: &Piece) -> bool {
-    piece.cost() <= INLINE_BYTES_MAX || piece.len == piece.weight
+    piece.cost() <= INLINE_BYTES_MAX || piece.is_plain()
 }
 
 /// Decodes into bytes that keep no more memory than they are counted for.

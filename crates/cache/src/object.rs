@@ -22,7 +22,8 @@ pub struct Piece {
     pub offset: u64,
     /// How many stored bytes it has. One object has at most one piece at an offset, always of the same length.
     pub len: u32,
-    /// How many bytes it decodes to; this much memory is set aside before it is fetched.
+    /// How many bytes it decodes to; this much memory is set aside before it is fetched. Where it is `len`, the stored bytes are
+    /// expected to be the decoded ones, so that decoding returns what it was given.
     pub weight: u32,
 }
 
@@ -32,9 +33,15 @@ impl Piece {
         self.offset.saturating_add(u64::from(self.len))
     }
 
-    /// The memory, in bytes, that the piece takes while it is being fetched: as stored, and decoded.
+    /// Whether the stored bytes are what a reader wants.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.len == self.weight
+    }
+
+    /// The memory, in bytes, that the piece takes while it is being fetched: as stored, and decoded if that is something else.
     pub(crate) fn cost(&self) -> u64 {
-        u64::from(self.len) + u64::from(self.weight)
+        let decoded = if self.is_plain() { 0 } else { u64::from(self.weight) };
+        u64::from(self.len) + decoded
     }
 }
 

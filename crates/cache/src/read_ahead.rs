@@ -1,8 +1,13 @@
 //! How far to read ahead in one open file.
 
+mod readers;
+
 use std::ops::Range;
+use std::sync::Arc;
 
 use parking_lot::Mutex;
+
+pub(crate) use self::readers::Readers;
 
 /// The first window, in bytes, unless the reads themselves are large.
 const WINDOW_BYTES_MIN: u64 = 128 << 10;
@@ -15,7 +20,8 @@ const BEHIND_BYTES: u64 = 1 << 20;
 /// So much has to be passed before it is given up.
 const BEHIND_BYTES_MIN: u64 = 4 << 20;
 /// More is asked for once so much of the window is free, however large it is: what a far store sends while the last
-/// request is on its way back is what the reader does not wait for.
+/// request is on its way back is what the reader does not wait for. Large windows end at multiples of it in the file, as
+/// what was written in one go does: so one request brings it.
 const REFILL_BYTES_MAX: u64 = 8 << 20;
 /// How many holes left by overtaking requests are remembered; one more, and the reads are not sequential.
 const HOLES_MAX: usize = 8;
@@ -27,7 +33,7 @@ const HOLES_MAX: usize = 8;
 /// read: reading ahead stops, and begins anew, from nothing, when reads continue from there.
 #[derive(Debug)]
 pub struct ReadAhead {
-    bytes_max: u64,
+    readers: Arc<Readers>,
     stream: Mutex<Stream>,
 }
 
@@ -62,10 +68,8 @@ enum Step {
 }
 
 impl ReadAhead {
-    /// A policy that reads ahead at most so many bytes; with 0, never.
-    #[must_use]
-    pub fn new(bytes_max: u64) -> Self {
-        Self { bytes_max, stream: Mutex::new(Stream::default()) }
+    pub(crate) fn new(readers: Arc<Readers>) -> Self {
+        Self { readers, stream: Mutex::default() }
     }
 
     /// Takes note of a read of `len` bytes at `offset` and says which bytes of the file to fetch ahead, if any.
@@ -73,18 +77,19 @@ impl ReadAhead {
     /// The range lies within `file_size`, begins after the read, and overlaps no range given since the stream began.
     #[must_use]
     pub fn on_read(&self, offset: u64, len: u64, file_size: u64) -> Option<Range<u64>> {
-        if len == 0 || offset >= file_size || self.bytes_max == 0 {
+        if len == 0 || offset >= file_size {
             return None;
         }
         let end = offset.saturating_add(len).min(file_size);
         let mut stream = self.stream.lock();
+        let before = stream.ahead();
         stream.len_max = stream.len_max.max(len);
         match stream.step(offset, end) {
             Step::Next => {
                 stream.front = end;
                 // The start of a file is likely to be followed by the rest of it; elsewhere, a second read must say so.
                 let first = WINDOW_BYTES_MIN.max(len.saturating_mul(FIRST_REQUESTS));
-                stream.window = stream.window.max(first).min(self.bytes_max);
+                stream.window = stream.window.max(first);
                 // Reads this far behind never come: the kernel had those pages.
                 let old = offset.saturating_sub(stream.slack());
                 stream.holes.retain(|hole| hole.end > old);
@@ -101,7 +106,9 @@ impl ReadAhead {
             }
         }
         stream.started = true;
-        stream.advance(self.bytes_max, file_size)
+        let fetch = stream.advance(self.readers.share(before), file_size);
+        self.readers.changed(before, stream.ahead());
+        fetch
     }
 
     /// The bytes of the file that a long sequential reader has passed since it was asked last, if they are a few MiB at
@@ -120,7 +127,18 @@ impl ReadAhead {
     }
 }
 
+impl Drop for ReadAhead {
+    fn drop(&mut self) {
+        self.readers.changed(self.stream.get_mut().ahead(), 0);
+    }
+}
+
 impl Stream {
+    /// How many bytes were fetched, or are being fetched, that were not read.
+    fn ahead(&self) -> u64 {
+        self.fetched.saturating_sub(self.front)
+    }
+
     /// How far apart reads may be that were made in order.
     fn slack(&self) -> u64 {
         self.len_max.saturating_mul(REORDER_REQUESTS)
@@ -149,17 +167,22 @@ impl Stream {
 
     /// The next range to fetch, once half of the window is free or as much as one request brings; the window doubles each time.
     fn advance(&mut self, bytes_max: u64, file_size: u64) -> Option<Range<u64>> {
+        self.window = self.window.min(bytes_max);
         let start = self.fetched.max(self.front);
         let refill = (self.window / 2).min(REFILL_BYTES_MAX);
         if self.window == 0 || start - self.front > self.window - refill {
             return None;
         }
-        let end = self.front.saturating_add(self.window).min(file_size);
+        let mut end = self.front.saturating_add(self.window);
+        if self.window > REFILL_BYTES_MAX {
+            end -= end % REFILL_BYTES_MAX;
+        }
+        let end = end.min(file_size);
         if start >= end {
             return None;
         }
         self.fetched = end;
-        self.window = self.window.saturating_mul(2).min(bytes_max);
+        self.window = self.window.saturating_mul(2);
         Some(start..end)
     }
 }

@@ -1,10 +1,16 @@
-use super::ReadAhead;
+use super::{ReadAhead, Readers};
+use std::sync::Arc;
 
 const K: u64 = 1 << 10;
 const M: u64 = 1 << 20;
 
 /// A name, reads of `(offset, len)`, and what each is to give.
 type Case<'a> = (&'a str, &'a [(u64, u64)], &'a [Option<(u64, u64)>]);
+
+/// A reader that may read ahead so many bytes, whoever else reads.
+fn alone(bytes_max: u64) -> ReadAhead {
+    ReadAhead::new(Readers::new(bytes_max, 2 * bytes_max))
+}
 
 /// Feeds reads of `(offset, len)`, and returns what each gave, as `(start, end)`.
 fn feed(policy: &ReadAhead, size: u64, reads: &[(u64, u64)]) -> Vec<Option<(u64, u64)>> {
@@ -17,7 +23,7 @@ fn feed(policy: &ReadAhead, size: u64, reads: &[(u64, u64)]) -> Vec<Option<(u64,
 #[test]
 fn it_doubles_up_to_the_maximum_and_covers_the_file_once() {
     let (size, step, max) = (200 * M, 128 * K, 32 * M);
-    let policy = ReadAhead::new(max);
+    let policy = alone(max);
     let mut next = step;
     let mut longest = 0;
     for offset in (0..size).step_by(usize::try_from(step).unwrap()) {
@@ -45,18 +51,18 @@ fn it_starts_small_at_the_start_and_after_two_reads_elsewhere() {
         ("near the end", &[(10 * M - 8 * K, 4 * K), (10 * M - 4 * K, 4 * K)], &[None, None]),
     ];
     for (name, reads, wanted) in cases {
-        assert_eq!(feed(&ReadAhead::new(32 * M), 10 * M, reads), *wanted, "{name}");
+        assert_eq!(feed(&alone(32 * M), 10 * M, reads), *wanted, "{name}");
     }
 }
 
 #[test]
 fn with_no_budget_it_does_nothing() {
-    assert_eq!(feed(&ReadAhead::new(0), M, &[(0, K), (K, K), (2 * K, K)]), vec![None; 3]);
+    assert_eq!(feed(&alone(0), M, &[(0, K), (K, K), (2 * K, K)]), vec![None; 3]);
 }
 
 #[test]
 fn random_reads_give_nothing() {
-    let policy = ReadAhead::new(32 * M);
+    let policy = alone(32 * M);
     let mut offset = 12_345 * K;
     for _ in 0..1000 {
         offset = (offset.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1)) % (1 << 40) / 4096 * 4096;
@@ -67,7 +73,7 @@ fn random_reads_give_nothing() {
 #[test]
 fn strided_reads_give_nothing() {
     for stride in [8 * K, 16 * K, 64 * K, M] {
-        let policy = ReadAhead::new(32 * M);
+        let policy = alone(32 * M);
         for at in 1..1000 {
             assert_eq!(policy.on_read(at * stride, 4 * K, 1 << 40), None, "stride {stride}");
         }
@@ -76,7 +82,7 @@ fn strided_reads_give_nothing() {
 
 #[test]
 fn reading_backwards_gives_nothing() {
-    let policy = ReadAhead::new(32 * M);
+    let policy = alone(32 * M);
     for at in (1..1000).rev() {
         assert_eq!(policy.on_read(at * 4 * K, 4 * K, 1 << 40), None);
     }
@@ -84,7 +90,7 @@ fn reading_backwards_gives_nothing() {
 
 #[test]
 fn the_first_random_read_stops_it_and_it_starts_anew_from_nothing() {
-    let policy = ReadAhead::new(32 * M);
+    let policy = alone(32 * M);
     let sequential: Vec<_> = (0..400).map(|at| (at * 128 * K, 128 * K)).collect();
     feed(&policy, 1 << 40, &sequential);
     let reads = [(M * 1000, 4 * K), (M * 1000 + 4 * K, 4 * K), (M * 2000, 4 * K), (51 * M, 128 * K)];
@@ -97,7 +103,7 @@ fn the_first_random_read_stops_it_and_it_starts_anew_from_nothing() {
 fn requests_that_overtake_one_another_are_sequential() {
     let orders: &[&[u64]] = &[&[0, 2, 1, 3], &[1, 0, 3, 2], &[0, 3, 2, 1], &[3, 2, 1, 0], &[2, 0, 1, 3], &[1, 2, 3, 0]];
     for order in orders {
-        let policy = ReadAhead::new(32 * M);
+        let policy = alone(32 * M);
         // The first request arrives first: nothing else is asked for before it.
         let mut next = policy.on_read(0, 128 * K, 1 << 40).unwrap().end;
         let mut longest = 0;
@@ -117,7 +123,7 @@ fn requests_that_overtake_one_another_are_sequential() {
 
 #[test]
 fn pages_that_the_kernel_had_are_forgiven() {
-    let policy = ReadAhead::new(32 * M);
+    let policy = alone(32 * M);
     let mut given = 0;
     // Every sixteenth request is not made.
     for at in (0..2000).filter(|at| at % 16 != 15) {
@@ -128,7 +134,7 @@ fn pages_that_the_kernel_had_are_forgiven() {
 
 #[test]
 fn what_a_long_reader_has_passed_is_given_up_once_and_what_may_still_be_read_is_not() {
-    let policy = ReadAhead::new(8 * M);
+    let policy = alone(8 * M);
     let step = 256 * K;
     let mut given_up = 0;
     for offset in (0..200 * M).step_by(usize::try_from(step).unwrap()) {
@@ -145,11 +151,52 @@ fn what_a_long_reader_has_passed_is_given_up_once_and_what_may_still_be_read_is_
 
 #[test]
 fn a_short_reader_gives_nothing_up() {
-    let policy = ReadAhead::new(32 * M);
+    let policy = alone(32 * M);
     for at in 0..20 {
         let _ahead = policy.on_read(at * 256 * K, 256 * K, 1 << 40);
         assert_eq!(policy.behind(), None, "{at}");
     }
     let _random = policy.on_read(500 * M + K, K, 1 << 40);
     assert_eq!(policy.behind(), None);
+}
+
+/// What readers have ahead of them, of 64 MiB at most each and 128 MiB together, when each has read the same.
+fn shares(readers: &[ReadAhead]) -> Vec<u64> {
+    let mut fetched = vec![0; readers.len()];
+    for offset in (0..400 * M).step_by(usize::try_from(M).unwrap()) {
+        for (reader, fetched) in readers.iter().zip(&mut fetched) {
+            *fetched = reader.on_read(offset, M, 1 << 40).map_or(*fetched, |range| range.end);
+        }
+    }
+    fetched.into_iter().map(|end| end - 400 * M).collect()
+}
+
+#[test]
+fn readers_share_what_there_is_evenly() {
+    for (count, least, most) in [(1, 56 * M, 64 * M), (2, 32 * M, 48 * M), (4, 16 * M, 32 * M), (100, 0, 8 * M)] {
+        let shared = Readers::new(64 * M, 128 * M);
+        let readers: Vec<_> = (0..count).map(|_| ReadAhead::new(Arc::clone(&shared))).collect();
+        let shares = shares(&readers);
+        assert!(shares.iter().all(|share| (least..=most).contains(share)), "{count}: {shares:?}");
+        drop(readers);
+        assert_eq!(shared.share(0), 64 * M, "{count} give back what they had");
+    }
+}
+
+#[test]
+fn a_late_reader_finds_room_and_one_that_stopped_takes_little() {
+    let shared = Readers::new(64 * M, 128 * M);
+    let mut readers: Vec<_> = (0..3).map(|_| ReadAhead::new(Arc::clone(&shared))).collect();
+    let early = shares(&readers);
+    assert!(early.iter().sum::<u64>() <= 128 * M, "{early:?}");
+    readers.push(ReadAhead::new(Arc::clone(&shared)));
+    assert!(shares(&readers[3..])[0] >= 8 * M);
+}
+
+#[test]
+fn large_windows_end_where_requests_do() {
+    let policy = alone(64 * M);
+    let ends: Vec<_> = (0..200).filter_map(|at| policy.on_read(at * M, M, 1 << 40)).map(|range| range.end).collect();
+    let aligned = ends.iter().skip_while(|end| **end < 16 * M);
+    assert!(aligned.clone().count() > 10 && aligned.clone().all(|end| end.is_multiple_of(8 * M)), "{ends:?}");
 }

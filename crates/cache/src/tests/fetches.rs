@@ -95,14 +95,27 @@ async fn a_reader_that_goes_away_takes_nothing_from_others() {
 async fn prefetch_is_dropped_when_too_much_is_under_way() {
     let store = Store::gated();
     let (object, pieces) = store.object(1, 64, LEN, 0).await;
-    // An eighth of 4 MiB is for prefetching: four pieces of 128 KiB, stored and decoded.
+    // Three sixteenths of 4 MiB are for prefetching: five pieces of 128 KiB, stored and decoded.
     let cache = open(&store, 4 << 20);
     for _ in 0..10 {
         cache.prefetch(object.clone(), pieces.clone(), checked());
     }
     store.wait_for_gets(1).await;
     tokio::time::sleep(Duration::from_millis(20)).await;
-    assert_eq!(*store.gets.lock(), vec![0..pieces[2].end()]);
+    let held = pieces.iter().take_while(|piece| cache.holds(object.id, piece.offset)).count();
+    assert_eq!((held, cache.flights_under_way()), (5, 5));
+    store.gate.add_permits(1000);
+    read_all(&cache, &object, &pieces).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_stored_as_it_is_takes_memory_once() {
+    let store = Store::gated();
+    let (object, mut pieces) = store.object(1, 64, LEN, 0).await;
+    pieces.iter_mut().for_each(|piece| piece.weight = piece.len);
+    let cache = open(&store, 4 << 20);
+    cache.prefetch(object.clone(), pieces.clone(), checked());
+    assert_eq!(cache.flights_under_way(), 11);
     store.gate.add_permits(1000);
     read_all(&cache, &object, &pieces).await;
 }

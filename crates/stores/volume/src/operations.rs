@@ -220,7 +220,7 @@ impl Vfs for Volume {
             self.check_writable()?;
         }
         let file = self.file(ino).await?;
-        let open = Open::new(file, flags, self.read_ahead_max());
+        let open = Open::new(file, flags, self.cache.read_ahead());
         if flags.truncate {
             self.truncate_file(&open.file, 0).await?;
             if flags.clear_privileges {

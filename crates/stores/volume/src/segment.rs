@@ -17,8 +17,11 @@ pub(crate) use directory::{Directory, DirectoryEntry, ReadError};
 pub(crate) use frame::{Encoded, FRAME_BYTES, decode, encode};
 pub(crate) use header::check_header;
 
-/// Segments are sealed when they hold this many bytes of frames, or more by less than one frame.
+/// Segments are sealed when they hold this many bytes of frames, and the stretch of data ends that is being added;
 pub(crate) const SEGMENT_BYTES: u64 = 16 << 20;
+
+/// or this many, or more by less than one frame.
+const SEGMENT_BYTES_MAX: u64 = 24 << 20;
 
 /// Bytes before the first frame.
 const HEADER_BYTES: usize = 16;

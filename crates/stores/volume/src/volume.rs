@@ -28,12 +28,6 @@ const META_SHARE: u64 = 8;
 /// and a quarter for cached data. What is left is for requests and stacks.
 const CACHE_SHARE: u64 = 4;
 
-/// Readers that can be read ahead of at full width without pushing each other's data out of the cache.
-const READERS_AHEAD: u64 = 4;
-
-/// The most that is read ahead of one reader, in bytes.
-const READ_AHEAD_MAX: u64 = 32 << 20;
-
 /// The least memory that a volume runs in.
 const MEMORY_BYTES_MIN: u64 = 64 << 20;
 
@@ -245,11 +239,6 @@ impl Volume {
             Err(stoa_vfs::Error::Fenced) => Some(stoa_meta::Error::Fenced.to_string()),
             _ => None,
         }
-    }
-
-    /// How many bytes may be read ahead of one reader.
-    pub(crate) fn read_ahead_max(&self) -> u64 {
-        (self.memory_bytes_max / CACHE_SHARE / READERS_AHEAD).min(READ_AHEAD_MAX)
     }
 
     pub(crate) fn is_read_only(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Writing: everything lands in the active layer of a file, and goes into the store from there.
 
-use crate::file::{File, Layer, Piece};
+use crate::file::{File, FileState, Frozen, Piece};
 use crate::log::Home;
 use crate::volume::Volume;
 use bytes::Bytes;
@@ -9,8 +9,12 @@ use stoa_cache::{ReadAhead, Reservation};
 use stoa_meta::ChangeAttr;
 use stoa_vfs::{Allocate, Error, Ino, Kind, OpenFlags, Result, Timestamp};
 
-/// A layer this large goes into the log without waiting for more.
+/// A layer goes into the log without waiting for more where its data end at a multiple of this in the file, so that what a stream left can be
+/// read with requests as large.
 const FREEZE_BYTES: u64 = 8 << 20;
+
+/// One with gaps may grow to this.
+const FREEZE_GAPS_BYTES: u64 = 4 * FREEZE_BYTES;
 
 /// One with scattered data may grow to this, as far as memory goes: the log writes a layer in the order of its offsets, so that the more
 /// it holds, the longer are the stretches of the file that lie together in a segment, and the fewer the requests of who reads it.
@@ -33,9 +37,8 @@ pub(crate) struct Open {
 }
 
 impl Open {
-    pub(crate) fn new(file: Arc<File>, flags: OpenFlags, read_ahead_max: u64) -> Self {
+    pub(crate) fn new(file: Arc<File>, flags: OpenFlags, read_ahead: ReadAhead) -> Self {
         file.lock().writers += u32::from(flags.write);
-        let read_ahead = ReadAhead::new(read_ahead_max);
         Self { file, writable: flags.write, uncached: flags.uncached, read_ahead }
     }
 }
@@ -72,22 +75,25 @@ impl Volume {
             return Ok(());
         }
         self.log.pace(len).await;
-        let reservation = match self.budget.try_reserve(len) {
+        let mut reservation = match self.budget.try_reserve(len) {
             Some(reservation) => reservation,
             None => {
                 self.pressure.notify_one();
                 self.reserve(len).await?
             }
         };
+        let parts = split(offset, data);
         let _steady = file.gate.read().await;
         let mut state = file.lock();
         state.check()?;
-        state.put(offset, Piece::Data(data), (!cached).then(Timestamp::now));
-        state.account(reservation);
-        if state.active.data_bytes() >= self.freeze_bytes(&state.active)
-            && let Some(frozen) = state.freeze()
-        {
-            self.log.submit(Arc::clone(file), frozen, Home::Namespace);
+        let now = (!cached).then(Timestamp::now);
+        for (offset, part) in parts {
+            let len = part.len();
+            state.put(offset, part, now);
+            state.account(reservation.split(len));
+            if let Some(frozen) = self.freeze_ripe(&mut state) {
+                self.log.submit(Arc::clone(file), frozen, Home::Namespace);
+            }
         }
         drop(state);
         self.files.dirtied(file);
@@ -97,12 +103,21 @@ impl Volume {
         Ok(())
     }
 
-    /// How much data a layer holds before it goes into the log by itself.
-    fn freeze_bytes(&self, layer: &Layer) -> u64 {
+    /// Freezes what goes into the log by itself. Requests overtake one another: a gap is waited for, as long as that is not too much.
+    fn freeze_ripe(&self, state: &mut FileState) -> Option<Arc<Frozen>> {
+        let layer = &state.active;
+        let bytes = layer.data_bytes();
         if layer.is_scattered() {
-            (self.budget.bytes_max() / 8).clamp(FREEZE_BYTES, FREEZE_SCATTERED_BYTES)
-        } else {
-            FREEZE_BYTES
+            let enough = (self.budget.bytes_max() / 8).clamp(FREEZE_BYTES, FREEZE_SCATTERED_BYTES);
+            return if bytes >= enough { state.freeze() } else { None };
+        }
+        if bytes < FREEZE_BYTES / 2 {
+            return None;
+        }
+        match layer.stretch(FREEZE_BYTES) {
+            Some(stretch) if stretch.end - stretch.start >= FREEZE_BYTES / 2 => state.freeze_until(stretch.end),
+            _ if bytes >= FREEZE_GAPS_BYTES => state.freeze(),
+            _ => None,
         }
     }
 
@@ -167,11 +182,7 @@ impl Volume {
         .await
     }
 
-    async fn change_layer(
-        &self,
-        file: &Arc<File>,
-        change: impl FnOnce(&mut crate::file::FileState, Timestamp),
-    ) -> Result<()> {
+    async fn change_layer(&self, file: &Arc<File>, change: impl FnOnce(&mut FileState, Timestamp)) -> Result<()> {
         let _steady = file.gate.read().await;
         {
             let mut state = file.lock();
@@ -197,7 +208,7 @@ impl Volume {
             _ => self.meta.insert(file.ino, range).await?,
         }
         let size = self.meta.attr(file.ino).await?.size;
-        file.lock().size = size;
+        file.lock().is_published(size);
         Ok(())
     }
 
@@ -237,7 +248,7 @@ impl Volume {
         }
         let len = self.meta.clone_range(from.ino, offset, to.ino, to_offset, len).await?;
         let size = self.meta.attr(to.ino).await?.size;
-        to.lock().size = size;
+        to.lock().is_published(size);
         Ok(len)
     }
 
@@ -248,3 +259,25 @@ impl Volume {
         Ok(())
     }
 }
+
+/// Cuts data that starts at `offset` of a file where a layer may have to end.
+fn split(mut offset: u64, mut data: Bytes) -> Vec<(u64, Piece)> {
+    let whole = data.len();
+    let mut parts = Vec::with_capacity(1);
+    while !data.is_empty() {
+        let room = usize::try_from(FREEZE_BYTES - offset % FREEZE_BYTES).unwrap_or(usize::MAX);
+        let mut part = data.split_to(room.min(data.len()));
+        // Which would keep all of the buffer in memory.
+        if part.len() < whole / 2 {
+            part = Bytes::copy_from_slice(&part);
+        }
+        let piece = Piece::Data(part);
+        let len = piece.len();
+        parts.push((offset, piece));
+        offset += len;
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests;

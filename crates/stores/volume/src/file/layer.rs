@@ -104,6 +104,29 @@ impl Layer {
         self.data_bytes < pieces.saturating_mul(SCATTERED_BYTES)
     }
 
+    /// Where its data begin, and the last multiple of `unit` that they reach from there without a gap, with the end of a piece.
+    pub(crate) fn stretch(&self, unit: u64) -> Option<Range<u64>> {
+        let (start, _) = self.pieces.first_key_value()?;
+        let (mut next, mut end) = (*start, None);
+        for (offset, placed) in &self.pieces {
+            if *offset != next || matches!(placed.piece, Piece::Hole(_)) {
+                break;
+            }
+            next = offset + placed.piece.len();
+            end = if next.is_multiple_of(unit) { Some(next) } else { end };
+        }
+        Some(*start..end?)
+    }
+
+    /// Takes out the pieces that begin before `end`.
+    pub(crate) fn take_until(&mut self, end: u64) -> Self {
+        let after = self.pieces.split_off(&end);
+        let pieces = std::mem::replace(&mut self.pieces, after);
+        let data_bytes = pieces.values().map(|placed| placed.piece.data_len()).sum();
+        self.data_bytes -= data_bytes;
+        Self { pieces, data_bytes }
+    }
+
     /// All pieces, in order.
     #[cfg(test)]
     pub(crate) fn pieces(&self) -> impl Iterator<Item = (u64, &Piece)> {

@@ -34,6 +34,8 @@ pub(crate) struct FileState {
     pub(crate) frozen: VecDeque<Arc<Frozen>>,
     /// The size that programs see.
     pub(crate) size: u64,
+    /// How much shows of what lies below `active`: the smallest size since a layer was frozen.
+    size_below: u64,
     /// Something changed that no frozen layer carries yet.
     pub(crate) changed: bool,
     /// When the content changed, if that is not published.
@@ -79,7 +81,8 @@ impl File {
         let fill = async {
             let size = size.await?;
             let mut state = self.state.lock();
-            (state.size, state.loaded) = (size, true);
+            state.is_published(size);
+            state.loaded = true;
             Ok(())
         };
         self.ready.get_or_try_init(|| fill).await.map(|_| ())
@@ -91,6 +94,11 @@ impl File {
 }
 
 impl FileState {
+    /// Takes note of the size of what is published, when nothing else lies above it.
+    pub(crate) fn is_published(&mut self, size: u64) {
+        (self.size, self.size_below) = (size, size);
+    }
+
     /// The size, once it is known here: from then on it is always right.
     pub(crate) fn known_size(&self) -> Option<u64> {
         self.loaded.then_some(self.size)
@@ -155,6 +163,7 @@ impl FileState {
             self.active.clear(size..u64::MAX);
             self.replacing = size == 0 && self.writers > 0;
             self.size = size;
+            self.size_below = self.size_below.min(size);
         } else {
             self.grow(size);
         }
@@ -183,11 +192,32 @@ impl FileState {
             return None;
         }
         let layer = std::mem::take(&mut self.active);
-        let frozen = Arc::new(Frozen { layer, size: self.size, _reserved: self.reserved.take() });
+        let reserved = self.reserved.take();
         self.changed = false;
-        self.replacing = false;
         self.dirty_since = None;
+        Some(self.push(layer, self.size, reserved))
+    }
+
+    /// Turns what is active before `end` into a frozen layer. What lies after it stays, and is as old as it was.
+    pub(crate) fn freeze_until(&mut self, end: u64) -> Option<Arc<Frozen>> {
+        let layer = self.active.take_until(end);
+        if self.active.is_empty() {
+            self.active = layer;
+            return self.freeze();
+        }
+        let reserved = self.reserved.as_mut().map(|all| all.split(layer.data_bytes()));
+        // Where the file grew, it is as long as this layer makes it: its end is active still.
+        Some(self.push(layer, self.size_below.max(end), reserved))
+    }
+
+    fn push(&mut self, layer: Layer, size: u64, reserved: Option<Reservation>) -> Arc<Frozen> {
+        let frozen = Arc::new(Frozen { layer, size, _reserved: reserved });
+        self.size_below = size;
+        self.replacing = false;
         self.frozen.push_back(Arc::clone(&frozen));
-        Some(frozen)
+        frozen
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -94,8 +94,12 @@ impl Packer<'_> {
         Some(extents)
     }
 
-    /// Stores data in the segment being filled, and the next ones; returns the extents that name it.
+    /// Stores a stretch of data in the segment being filled, and the next ones; returns the extents that name it. Where it can, it stays in
+    /// one segment, and one request reads it.
     async fn store_cuts(&mut self, ino: Ino, cuts: Vec<Cut>) -> Option<Vec<Extent>> {
+        if self.builder.is_full() && !self.seal().await {
+            return None;
+        }
         let bytes: usize = cuts.iter().flat_map(|(_, parts)| parts).map(Bytes::len).sum();
         let small = bytes <= ENCODED_HERE_BYTES;
         let mut extents: Vec<Extent> = Vec::new();
@@ -121,7 +125,7 @@ impl Packer<'_> {
 
     /// Adds a frame to the segment being filled, and what names it to `extents`. `None` when the log is closed.
     async fn add(&mut self, ino: Ino, offset: u64, encoded: Encoded, extents: &mut Vec<Extent>) -> Option<()> {
-        if self.builder.is_full() && !self.seal().await {
+        if self.builder.is_overfull() && !self.seal().await {
             return None;
         }
         self.used = true;

@@ -1,7 +1,7 @@
 //! Filling a segment.
 
 use super::header::header;
-use super::{Directory, DirectoryEntry, Encoded, SEGMENT_BYTES};
+use super::{Directory, DirectoryEntry, Encoded, SEGMENT_BYTES, SEGMENT_BYTES_MAX};
 use bytes::Bytes;
 use stoa_meta::{NewSegment, SegmentId};
 use stoa_vfs::Ino;
@@ -35,8 +35,14 @@ impl Builder {
         self.id
     }
 
+    /// Whether it is as large as segments are.
     pub(crate) fn is_full(&self) -> bool {
         self.stored_bytes >= SEGMENT_BYTES
+    }
+
+    /// Whether not even the rest of a stretch of data goes into it that has begun in it.
+    pub(crate) fn is_overfull(&self) -> bool {
+        self.stored_bytes >= SEGMENT_BYTES_MAX
     }
 
     /// Adds a frame of a file; returns where in the segment it is.

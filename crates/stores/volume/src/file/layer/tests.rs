@@ -156,3 +156,35 @@ fn a_rest_is_not_copied_again_for_each_small_write() {
     }
     assert!(copies <= 10, "{copies} copies");
 }
+
+#[test]
+fn a_stretch_ends_where_a_unit_does_and_has_neither_gap_nor_hole() {
+    let data = |kib: usize| Piece::Data(Bytes::from(vec![1; kib << 10]));
+    let mut layer = Layer::default();
+    assert_eq!(layer.stretch(100 << 10), None);
+    layer.put(100 << 10, data(50));
+    assert_eq!((layer.stretch(100 << 10), layer.stretch(50 << 10)), (None, Some(100 << 10..150 << 10)));
+    layer.put(160 << 10, data(240));
+    assert_eq!(layer.stretch(100 << 10), None);
+    layer.put(150 << 10, Piece::Hole(10 << 10));
+    assert_eq!(layer.stretch(100 << 10), None);
+    layer.put(150 << 10, data(10));
+    assert_eq!(layer.stretch(100 << 10), Some(100 << 10..400 << 10));
+    layer.put(400 << 10, data(60));
+    layer.put(470 << 10, data(30));
+    assert_eq!(layer.stretch(100 << 10), Some(100 << 10..400 << 10));
+    layer.clear(180 << 10..190 << 10);
+    assert_eq!(layer.stretch(100 << 10), None);
+}
+
+#[test]
+fn what_is_taken_out_is_counted_no_more() {
+    let data = |kib: usize| Piece::Data(Bytes::from(vec![1; kib << 10]));
+    let mut layer = Layer::default();
+    layer.put(0, Piece::Hole(10 << 10));
+    layer.put(10 << 10, data(90));
+    layer.put(100 << 10, data(50));
+    let front = layer.take_until(100 << 10);
+    assert_eq!((front.data_bytes(), layer.data_bytes()), (90 << 10, 50 << 10));
+    assert_eq!((front.pieces().count(), layer.pieces().count()), (2, 1));
+}

@@ -1,0 +1,26 @@
+use super::*;
+
+fn parts(offset: u64, len: usize) -> Vec<(u64, u64)> {
+    split(offset, Bytes::from(vec![0; len])).iter().map(|(offset, piece)| (*offset, piece.len())).collect()
+}
+
+#[test]
+fn writes_are_cut_where_layers_end() {
+    const END: u64 = FREEZE_BYTES;
+    assert_eq!(parts(END - 10, 10), [(END - 10, 10)]);
+    assert_eq!(parts(END, 10), [(END, 10)]);
+    assert_eq!(parts(END - 10, 30), [(END - 10, 10), (END, 20)]);
+    assert_eq!(parts(5, 17 << 20), [(5, END - 5), (END, END), (2 * END, (1 << 20) + 5)]);
+}
+
+#[test]
+fn a_small_part_does_not_keep_the_buffer_of_all() {
+    let data = Bytes::from(vec![0; 1000]);
+    let buffer = data.as_ptr_range();
+    let shares = |(_, piece): &(u64, Piece)| match piece {
+        Piece::Data(bytes) => buffer.contains(&bytes.as_ptr()),
+        Piece::Hole(_) => false,
+    };
+    assert_eq!(split(FREEZE_BYTES - 10, data.clone()).iter().map(shares).collect::<Vec<_>>(), [false, true]);
+    assert_eq!(split(FREEZE_BYTES - 990, data.clone()).iter().map(shares).collect::<Vec<_>>(), [true, false]);
+}
