@@ -5,21 +5,28 @@
 use bytes::Bytes;
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
-use stoa_vfs::{Caller, Handle, Ino, Make, Name, Node, OpenFlags, Vfs, WriteFlags};
-use stoa_volume::{FormatOptions, OpenOptions, Owner, Volume};
+use stoa_vfs::{Caller, Handle, Ino, Make, Name, Node, OpenFlags, SetAttr, Vfs, WriteFlags};
+use stoa_volume::{FormatOptions, FsckOptions, OpenOptions, Owner, Silent, Volume};
 
 const REQUEST: u64 = 8 << 20;
 const FILES: u64 = 4;
 
-async fn open() -> Arc<Volume> {
-    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
-    stoa_volume::format(Arc::clone(&store), &FormatOptions::default()).await.unwrap();
+async fn format() -> Arc<InMemory> {
+    let store = Arc::new(InMemory::new());
+    stoa_volume::format(Arc::clone(&store) as Arc<dyn ObjectStore>, &FormatOptions::default()).await.unwrap();
+    store
+}
+
+async fn open(store: Arc<InMemory>) -> Arc<Volume> {
+    let owner = Owner::new("test", "test");
     // Nothing is flushed but what goes into the log by itself.
     let options =
-        OpenOptions { commit_interval: Duration::from_secs(3600), ..OpenOptions::new(Owner::new("test", "test")) };
+        OpenOptions { commit_interval: Duration::from_secs(3600), take_over: true, ..OpenOptions::new(owner) };
     Volume::open(store, options).await.unwrap()
 }
 
@@ -63,7 +70,7 @@ async fn write(volume: &Volume, size: u64, step: u64) -> Vec<(Ino, Handle)> {
 async fn files_that_are_written_at_once_are_read_with_whole_requests() {
     const SIZE: u64 = 40 << 20;
     for step in [1 << 20, 700_001] {
-        let volume = open().await;
+        let volume = open(format().await).await;
         let mut segments = HashSet::new();
         for (number, (ino, handle)) in (0..).zip(write(&volume, SIZE, step).await) {
             let extents = volume.file_info(ino).await.unwrap().extents;
@@ -77,6 +84,99 @@ async fn files_that_are_written_at_once_are_read_with_whole_requests() {
         }
         let expected = FILES * SIZE / (16 << 20);
         assert!(segments.len() as u64 <= expected + 2, "{} segments instead of {expected}", segments.len());
+        volume.close().await.unwrap();
+    }
+}
+
+/// The content of a file, from the start to its end.
+async fn content(volume: &Volume, (ino, handle): (Ino, Handle)) -> Vec<u8> {
+    let size = volume.getattr(ino).await.unwrap().size;
+    let mut content = Vec::new();
+    while (content.len() as u64) < size {
+        content.extend(volume.read(ino, handle, content.len() as u64, 1 << 20).await.unwrap().concat());
+    }
+    content
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_crash_leaves_the_beginning_of_a_stream() {
+    const SIZE: u64 = 40 << 20;
+    let store = format().await;
+    let volume = open(Arc::clone(&store)).await;
+    let file = make(&volume, "stream".into()).await;
+    let whole = noise(0, 0, SIZE);
+    let mut longest = 0;
+    for at in std::iter::once(0).chain((1..40).step_by(3).flat_map(|first| [first + 1, first + 2, first])) {
+        if at >= 40 {
+            continue;
+        }
+        let data = whole.slice((at << 20) as usize..((at + 1) << 20) as usize);
+        volume.write(file.0, file.1, at << 20, data, WriteFlags::default()).await.unwrap();
+        // What is on its way arrives at some moment, and is committed with any change of names.
+        tokio::time::sleep(Duration::from_millis(at % 7)).await;
+        volume.fsync(Ino::ROOT).await.unwrap();
+        let after = open(Arc::new(store.fork())).await;
+        let ino = after.lookup(Ino::ROOT, &Name::new("stream").unwrap()).await.unwrap().attr.ino;
+        let handle = after.open(ino, OpenFlags::default()).await.unwrap();
+        let found = content(&after, (ino, handle)).await;
+        assert!(whole.starts_with(&found), "after the write at {at} MiB, {} bytes are not the beginning", found.len());
+        assert!(found.len() >= longest, "{} bytes after {longest}", found.len());
+        longest = found.len();
+    }
+    assert!(longest >= 16 << 20, "no more than {longest} bytes got into the store by themselves");
+    volume.close().await.unwrap();
+}
+
+/// A file of some requests, changed where they meet.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_is_as_written_wherever_layers_end() {
+    const SIZE: usize = 36 << 20;
+    for seed in 0..6 {
+        let mut random = StdRng::seed_from_u64(seed);
+        let store = format().await;
+        let mut volume = open(Arc::clone(&store)).await;
+        let mut file = make(&volume, "file".into()).await;
+        let mut model: Vec<u8> = Vec::new();
+        for step in 0..120_u64 {
+            match random.random_range(0..100) {
+                0..80 => {
+                    // Mostly from where it ends, sometimes over what is there, and about where a layer may end.
+                    let about = random.random_range(0..5_u64) * REQUEST;
+                    let offset = match random.random_range(0..4) {
+                        0 => about.saturating_sub(random.random_range(0..2 << 20)),
+                        1 => model.len() as u64 + random.random_range(0..3 << 20),
+                        _ => model.len() as u64,
+                    };
+                    let len = random.random_range(1..2 << 20).min((SIZE as u64).saturating_sub(offset));
+                    let data = noise(step, offset, len);
+                    volume.write(file.0, file.1, offset, data.clone(), WriteFlags::default()).await.unwrap();
+                    if len > 0 {
+                        let (start, end) = (offset as usize, (offset + len) as usize);
+                        model.resize(model.len().max(end), 0);
+                        model[start..end].copy_from_slice(&data);
+                    }
+                }
+                80..86 => {
+                    let size = random.random_range(0..model.len().max(1) + (1 << 20)).min(SIZE);
+                    volume.setattr(file.0, &SetAttr { size: Some(size as u64), ..SetAttr::default() }).await.unwrap();
+                    model.resize(size, 0);
+                }
+                86..92 => volume.fsync(file.0).await.unwrap(),
+                92..96 => tokio::time::sleep(Duration::from_millis(5)).await,
+                _ => {
+                    volume.close().await.unwrap();
+                    volume = open(Arc::clone(&store)).await;
+                    file.0 = volume.lookup(Ino::ROOT, &Name::new("file").unwrap()).await.unwrap().attr.ino;
+                    file.1 = volume.open(file.0, OpenFlags { write: true, ..OpenFlags::default() }).await.unwrap();
+                }
+            }
+            assert_eq!(volume.getattr(file.0).await.unwrap().size, model.len() as u64, "seed {seed}, step {step}");
+            if step % 10 == 9 {
+                assert!(content(&volume, file).await == model, "seed {seed}, step {step}");
+            }
+        }
+        let report = volume.fsck(FsckOptions { data: true, repair: false }, &Silent).await.unwrap();
+        assert_eq!(report.problems, [], "seed {seed}");
         volume.close().await.unwrap();
     }
 }

@@ -73,14 +73,14 @@ impl Packer<'_> {
         let update = FileUpdate { ino: file.ino, extents, size: frozen.size, modified: None };
         self.parcels.push(Parcel::Layer { file, frozen, update });
         self.unnamed = None;
-        true
+        self.seal_full().await
     }
 
     async fn pack_move(&mut self, moved: Move) -> bool {
         let Some(new) = self.store_cuts(moved.ino, cut(moved.offset, &moved.data)).await else { return false };
         self.parcels.push(Parcel::Move { moved, new });
         self.unnamed = None;
-        true
+        self.seal_full().await
     }
 
     async fn store_layer(&mut self, ino: Ino, frozen: &Frozen) -> Option<Vec<Extent>> {
@@ -97,7 +97,7 @@ impl Packer<'_> {
     /// Stores a stretch of data in the segment being filled, and the next ones; returns the extents that name it. Where it can, it stays in
     /// one segment, and one request reads it.
     async fn store_cuts(&mut self, ino: Ino, cuts: Vec<Cut>) -> Option<Vec<Extent>> {
-        if self.builder.is_full() && !self.seal().await {
+        if !self.seal_full().await {
             return None;
         }
         let bytes: usize = cuts.iter().flat_map(|(_, parts)| parts).map(Bytes::len).sum();
@@ -151,6 +151,11 @@ impl Packer<'_> {
             Some(reached) => sent && self.packed.send(Packed::Barrier(reached)).await.is_ok(),
             None => sent,
         }
+    }
+
+    /// Seals the segment if it is as large as segments are.
+    async fn seal_full(&mut self) -> bool {
+        !self.builder.is_full() || self.seal().await
     }
 
     /// Starts the upload of the segment, and the next segment. Waits while as many as may are under way.
