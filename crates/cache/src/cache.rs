@@ -46,9 +46,11 @@ impl Cache {
         let index_bytes_max = options.disk.as_ref().map_or(0, |_| memory_bytes_max / 8);
         let kept_bytes_max = memory_bytes_max - memory_bytes_max / 4 - index_bytes_max;
         let memory = Memory::new(kept_bytes_max)?;
-        let ahead = Budget::new(in_flight.bytes_max() / 4 * 3);
+        // One quarter of that is left to those who wait, and one is for what waits to be written to the disk.
+        let quarter = in_flight.bytes_max() / 4;
+        let queue_bytes_max = options.disk.as_ref().map_or(0, |_| quarter);
+        let ahead = Budget::new(in_flight.bytes_max() - quarter - queue_bytes_max);
         let readers = Readers::new((memory_bytes_max / 16).min(READ_AHEAD_BYTES_MAX), memory_bytes_max / 8);
-        let queue_bytes_max = in_flight.bytes_max() / 4;
         let disk = options.disk.clone().map(|disk| Disk::open(disk, index_bytes_max, queue_bytes_max));
         let fetcher = Fetcher::new(Arc::new(source), memory, in_flight, disk, &options);
         Ok(Arc::new(Self { fetcher: Arc::new(fetcher), ahead, readers, kept_bytes_max }))

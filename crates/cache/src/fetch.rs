@@ -225,7 +225,8 @@ impl Fetcher {
             if let Some(disk) = &self.disk {
                 disk.remove(&lead.key);
             }
-            // What was corrupt is not for the disk, whose own checksum would be that of the damage.
+            // What was corrupt is not for the disk, whose own checksum would be that of the damage; nor for memory meanwhile.
+            drop(for_disk.take());
             (for_disk, answer) = match self.again(job, &lead).await {
                 Ok((stored, decoded)) => (Some(stored), Ok(decoded)),
                 Err(error) => (None, Err(error)),

@@ -4,10 +4,12 @@ mod readers;
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Instant;
 
 use parking_lot::Mutex;
 
 pub(crate) use self::readers::Readers;
+use self::readers::Share;
 
 /// The first window, in bytes, unless the reads themselves are large.
 const WINDOW_BYTES_MIN: u64 = 128 << 10;
@@ -51,6 +53,7 @@ struct Stream {
     len_max: u64,
     /// From where on what was read has not been given up.
     kept: u64,
+    share: Share,
     started: bool,
 }
 
@@ -82,7 +85,6 @@ impl ReadAhead {
         }
         let end = offset.saturating_add(len).min(file_size);
         let mut stream = self.stream.lock();
-        let before = stream.ahead();
         stream.len_max = stream.len_max.max(len);
         match stream.step(offset, end) {
             Step::Next => {
@@ -102,12 +104,15 @@ impl ReadAhead {
             Step::Late => stream.fill(offset, end),
             Step::Random => {
                 let kept = offset.next_multiple_of(BEHIND_BYTES);
-                *stream = Stream { front: end, fetched: end, kept, started: true, ..Stream::default() };
+                let share = stream.share;
+                *stream = Stream { front: end, fetched: end, kept, share, started: true, ..Stream::default() };
             }
         }
         stream.started = true;
-        let fetch = stream.advance(self.readers.share(before), file_size);
-        self.readers.changed(before, stream.ahead());
+        let mut all = self.readers.now(Instant::now());
+        let most = all.most(&stream.share);
+        let fetch = stream.advance(most, file_size);
+        stream.share = all.change(stream.share, stream.ahead());
         fetch
     }
 
@@ -129,7 +134,7 @@ impl ReadAhead {
 
 impl Drop for ReadAhead {
     fn drop(&mut self) {
-        self.readers.changed(self.stream.get_mut().ahead(), 0);
+        self.readers.now(Instant::now()).change(self.stream.get_mut().share, 0);
     }
 }
 
@@ -174,7 +179,7 @@ impl Stream {
             return None;
         }
         let mut end = self.front.saturating_add(self.window);
-        if self.window > REFILL_BYTES_MAX {
+        if self.window >= 2 * REFILL_BYTES_MAX {
             end -= end % REFILL_BYTES_MAX;
         }
         let end = end.min(file_size);

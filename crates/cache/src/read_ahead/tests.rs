@@ -1,5 +1,6 @@
-use super::{ReadAhead, Readers};
+use super::{ReadAhead, Readers, Share};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 const K: u64 = 1 << 10;
 const M: u64 = 1 << 20;
@@ -179,7 +180,8 @@ fn readers_share_what_there_is_evenly() {
         let shares = shares(&readers);
         assert!(shares.iter().all(|share| (least..=most).contains(share)), "{count}: {shares:?}");
         drop(readers);
-        assert_eq!(shared.share(0), 64 * M, "{count} give back what they had");
+        let now = shared.now(Instant::now());
+        assert_eq!(now.most(&Share::default()), 64 * M, "{count} give back what they had");
     }
 }
 
@@ -191,6 +193,25 @@ fn a_late_reader_finds_room_and_one_that_stopped_takes_little() {
     assert!(early.iter().sum::<u64>() <= 128 * M, "{early:?}");
     readers.push(ReadAhead::new(Arc::clone(&shared)));
     assert!(shares(&readers[3..])[0] >= 8 * M);
+}
+
+#[test]
+fn who_has_stopped_is_not_counted_for_long() {
+    let (shared, start, second) = (Readers::new(64 * M, 128 * M), Instant::now(), Duration::from_secs(1));
+    let most = |at| shared.now(at).most(&Share::default());
+    let idle = shared.now(start).change(Share::default(), 100 * M);
+    assert_eq!(most(start + second), 14 * M);
+    let busy = shared.now(start + 3 * second).change(Share::default(), 20 * M);
+    assert_eq!(most(start + 3 * second), 8 * M, "both are counted");
+    assert_eq!(most(start + 5 * second), 54 * M, "only who reads");
+    assert_eq!(shared.now(start + 5 * second).most(&busy), 64 * M);
+    let idle = shared.now(start + 5 * second).change(idle, 40 * M);
+    let busy = shared.now(start + 5 * second).change(busy, 0);
+    assert_eq!(most(start + 5 * second), 44 * M);
+    assert_eq!(most(start + 60 * second), 64 * M);
+    let _late = shared.now(start + 60 * second).change(idle, 0);
+    let _none = shared.now(start + 60 * second).change(busy, 0);
+    assert_eq!(most(start + 60 * second), 64 * M);
 }
 
 #[test]

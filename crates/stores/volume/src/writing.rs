@@ -91,9 +91,9 @@ impl Volume {
             let len = part.len();
             state.put(offset, part, now);
             state.account(reservation.split(len));
-            if let Some(frozen) = self.freeze_ripe(&mut state) {
-                self.log.submit(Arc::clone(file), frozen, Home::Namespace);
-            }
+        }
+        if let Some(frozen) = self.freeze_ripe(&mut state) {
+            self.log.submit(Arc::clone(file), frozen, Home::Namespace);
         }
         drop(state);
         self.files.dirtied(file);
@@ -107,16 +107,16 @@ impl Volume {
     fn freeze_ripe(&self, state: &mut FileState) -> Option<Arc<Frozen>> {
         let layer = &state.active;
         let bytes = layer.data_bytes();
+        let at_most = |most: u64| (self.budget.bytes_max() / 8).clamp(FREEZE_BYTES, most);
         if layer.is_scattered() {
-            let enough = (self.budget.bytes_max() / 8).clamp(FREEZE_BYTES, FREEZE_SCATTERED_BYTES);
-            return if bytes >= enough { state.freeze() } else { None };
+            return if bytes >= at_most(FREEZE_SCATTERED_BYTES) { state.freeze() } else { None };
         }
         if bytes < FREEZE_BYTES / 2 {
             return None;
         }
         match layer.stretch(FREEZE_BYTES) {
             Some(stretch) if stretch.end - stretch.start >= FREEZE_BYTES / 2 => state.freeze_until(stretch.end),
-            _ if bytes >= FREEZE_GAPS_BYTES => state.freeze(),
+            _ if bytes >= at_most(FREEZE_GAPS_BYTES) => state.freeze(),
             _ => None,
         }
     }
@@ -267,8 +267,8 @@ fn split(mut offset: u64, mut data: Bytes) -> Vec<(u64, Piece)> {
     while !data.is_empty() {
         let room = usize::try_from(FREEZE_BYTES - offset % FREEZE_BYTES).unwrap_or(usize::MAX);
         let mut part = data.split_to(room.min(data.len()));
-        // Which would keep all of the buffer in memory.
-        if part.len() < whole / 2 {
+        if part.len() < whole {
+            // It would keep all of the buffer in memory.
             part = Bytes::copy_from_slice(&part);
         }
         let piece = Piece::Data(part);

@@ -1,6 +1,6 @@
 //! What is written one after the other lies together in the store, however its requests arrive: one request reads it back.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that can't go on fails")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that can't go on fails")]
 
 use bytes::Bytes;
 use object_store::ObjectStore;
@@ -115,15 +115,48 @@ async fn a_crash_leaves_the_beginning_of_a_stream() {
         // What is on its way arrives at some moment, and is committed with any change of names.
         tokio::time::sleep(Duration::from_millis(at % 7)).await;
         volume.fsync(Ino::ROOT).await.unwrap();
-        let after = open(Arc::new(store.fork())).await;
-        let ino = after.lookup(Ino::ROOT, &Name::new("stream").unwrap()).await.unwrap().attr.ino;
-        let handle = after.open(ino, OpenFlags::default()).await.unwrap();
-        let found = content(&after, (ino, handle)).await;
+        let found = after_crash(&store, "stream").await;
         assert!(whole.starts_with(&found), "after the write at {at} MiB, {} bytes are not the beginning", found.len());
         assert!(found.len() >= longest, "{} bytes after {longest}", found.len());
         longest = found.len();
     }
     assert!(longest >= 16 << 20, "no more than {longest} bytes got into the store by themselves");
+    volume.close().await.unwrap();
+}
+
+/// What a crash at this moment leaves of a file.
+async fn after_crash(store: &InMemory, called: &'static str) -> Vec<u8> {
+    let after = open(Arc::new(store.fork())).await;
+    let ino = after.lookup(Ino::ROOT, &Name::new(called).unwrap()).await.unwrap().attr.ino;
+    let handle = after.open(ino, OpenFlags::default()).await.unwrap();
+    content(&after, (ino, handle)).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_what_is_overwritten_a_crash_leaves_the_first_writes() {
+    let store = format().await;
+    let volume = open(Arc::clone(&store)).await;
+    let file = make(&volume, "file".into()).await;
+    volume.write(file.0, file.1, 0, noise(0, 0, 2 * REQUEST), WriteFlags::default()).await.unwrap();
+    volume.fsync(file.0).await.unwrap();
+    // One beyond where a layer may end comes first, and one across it last.
+    let rounds = [REQUEST, 0, 1 << 20, 2 << 20, 3 << 20, 4 << 20, 5 << 20, 6 << 20, 7 << 20, REQUEST - (1 << 19)];
+    let mut states = vec![content(&volume, file).await];
+    for (round, offset) in (1..).zip(rounds.into_iter().cycle().take(60)) {
+        let data = noise(round, offset, 1 << 20);
+        let mut state = states.last().unwrap().clone();
+        state[offset as usize..offset as usize + data.len()].copy_from_slice(&data);
+        states.push(state);
+        volume.write(file.0, file.1, offset, data, WriteFlags::default()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(round % 5)).await;
+        volume.fsync(Ino::ROOT).await.unwrap();
+        let found = after_crash(&store, "file").await;
+        let which = states.iter().position(|state| *state == found);
+        let Some(which) = which else { panic!("after {round} writes, the content is none that the file had") };
+        // It never goes back.
+        states.drain(..which);
+    }
+    assert!(states.len() < 40, "little got into the store by itself");
     volume.close().await.unwrap();
 }
 

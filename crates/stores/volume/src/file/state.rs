@@ -198,16 +198,15 @@ impl FileState {
         Some(self.push(layer, self.size, reserved))
     }
 
-    /// Turns what is active before `end` into a frozen layer. What lies after it stays, and is as old as it was.
+    /// Turns what is active into a frozen layer, up to `end` if the file only grows after it: that stays active, and is as old as it was.
+    /// A crash may leave the file shorter then; but within its length never a write without those before it.
     pub(crate) fn freeze_until(&mut self, end: u64) -> Option<Arc<Frozen>> {
-        let layer = self.active.take_until(end);
-        if self.active.is_empty() {
-            self.active = layer;
+        if end < self.size_below || end >= self.size {
             return self.freeze();
         }
+        let layer = self.active.take_until(end);
         let reserved = self.reserved.as_mut().map(|all| all.split(layer.data_bytes()));
-        // Where the file grew, it is as long as this layer makes it: its end is active still.
-        Some(self.push(layer, self.size_below.max(end), reserved))
+        Some(self.push(layer, end, reserved))
     }
 
     fn push(&mut self, layer: Layer, size: u64, reserved: Option<Reservation>) -> Arc<Frozen> {

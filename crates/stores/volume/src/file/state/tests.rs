@@ -27,10 +27,12 @@ fn a_file_is_never_longer_than_what_is_frozen_of_it() {
 }
 
 #[test]
-fn what_is_overwritten_in_a_file_does_not_cut_it() {
+fn what_is_overwritten_stays_together() {
     let mut state = published(10 << 20);
-    [4, 5, 7, 12].into_iter().for_each(|offset| put(&mut state, offset));
-    assert_eq!(sizes(&mut state, 6), (10, Some(13)));
+    [7, 4, 5, 12].into_iter().for_each(|offset| put(&mut state, offset));
+    assert_eq!(sizes(&mut state, 6), (13, None));
+    [12, 13, 15].into_iter().for_each(|offset| put(&mut state, offset));
+    assert_eq!(sizes(&mut state, 14), (14, Some(16)));
 }
 
 #[test]
