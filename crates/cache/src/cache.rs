@@ -1,6 +1,7 @@
 //! The cache as its users see it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::runtime::Handle;
@@ -15,6 +16,9 @@ use crate::{Budget, Decode, DiskState, Object, Options, Piece, ReadAhead, Reserv
 
 /// No file reads ahead further than this, in bytes, however large the cache is.
 const READ_AHEAD_BYTES_MAX: u64 = 64 << 20;
+
+/// Who has read nothing for so long has stopped, and leaves room for those who read.
+const READER_LAPSE: Duration = Duration::from_secs(2);
 
 /// Pieces of immutable objects: in memory, on disk, or fetched.
 pub struct Cache {
@@ -50,7 +54,8 @@ impl Cache {
         let quarter = in_flight.bytes_max() / 4;
         let queue_bytes_max = options.disk.as_ref().map_or(0, |_| quarter);
         let ahead = Budget::new(in_flight.bytes_max() - quarter - queue_bytes_max);
-        let readers = Readers::new((memory_bytes_max / 16).min(READ_AHEAD_BYTES_MAX), memory_bytes_max / 8);
+        let each_bytes_max = (memory_bytes_max / 16).min(READ_AHEAD_BYTES_MAX);
+        let readers = Readers::new(each_bytes_max, memory_bytes_max / 8, READER_LAPSE);
         let disk = options.disk.clone().map(|disk| Disk::open(disk, index_bytes_max, queue_bytes_max));
         let fetcher = Fetcher::new(Arc::new(source), memory, in_flight, disk, &options);
         Ok(Arc::new(Self { fetcher: Arc::new(fetcher), ahead, readers, kept_bytes_max }))

@@ -8,16 +8,13 @@ use parking_lot::{Mutex, MutexGuard};
 /// However many others there are, a reader gets this fraction of what one may have alone.
 const SHARE_MIN: u64 = 8;
 
-/// What is ahead of one who has read nothing for so long, or up to twice as long, is not counted any more: it has stopped, and others
-/// push what it left out of memory.
-const LAPSE: Duration = Duration::from_secs(2);
-
 /// The readers of a cache. What was fetched for one and not read yet must not push that of another out of memory, nor take all the room
 /// there is for fetches: then the other would wait for the store at each of its reads.
 #[derive(Debug)]
 pub(crate) struct Readers {
     each_bytes_max: u64,
     all_bytes_max: u64,
+    lapse: Duration,
     ahead: Mutex<Ahead>,
 }
 
@@ -46,17 +43,19 @@ pub(super) struct Now<'a> {
 }
 
 impl Readers {
-    /// Reads ahead at most `each_bytes_max` bytes of one reader, and of all together little more than `all_bytes_max`.
-    pub(crate) fn new(each_bytes_max: u64, all_bytes_max: u64) -> Arc<Self> {
+    /// Reads ahead at most `each_bytes_max` bytes of one reader, and of all together little more than `all_bytes_max`. What is ahead of one
+    /// who has read nothing for as long as `lapse`, or up to twice that, is not counted any more: it has stopped, and others push what it
+    /// left out of memory.
+    pub(crate) fn new(each_bytes_max: u64, all_bytes_max: u64, lapse: Duration) -> Arc<Self> {
         let ahead = Mutex::new(Ahead { span: 0, began: Instant::now(), bytes: 0, bytes_before: 0 });
-        Arc::new(Self { each_bytes_max, all_bytes_max, ahead })
+        Arc::new(Self { each_bytes_max, all_bytes_max, lapse, ahead })
     }
 
     pub(super) fn now(&self, now: Instant) -> Now<'_> {
         let mut ahead = self.ahead.lock();
         let age = now.saturating_duration_since(ahead.began);
-        if age >= LAPSE {
-            let (spans, bytes_before) = if age < 2 * LAPSE { (1, ahead.bytes) } else { (2, 0) };
+        if age >= self.lapse {
+            let (spans, bytes_before) = if age < 2 * self.lapse { (1, ahead.bytes) } else { (2, 0) };
             *ahead = Ahead { span: ahead.span + spans, began: now, bytes: 0, bytes_before };
         }
         Now { readers: self, ahead }

@@ -5,12 +5,15 @@ use std::time::{Duration, Instant};
 const K: u64 = 1 << 10;
 const M: u64 = 1 << 20;
 
+/// Longer than any test takes.
+const HOUR: Duration = Duration::from_secs(3600);
+
 /// A name, reads of `(offset, len)`, and what each is to give.
 type Case<'a> = (&'a str, &'a [(u64, u64)], &'a [Option<(u64, u64)>]);
 
 /// A reader that may read ahead so many bytes, whoever else reads.
 fn alone(bytes_max: u64) -> ReadAhead {
-    ReadAhead::new(Readers::new(bytes_max, 2 * bytes_max))
+    ReadAhead::new(Readers::new(bytes_max, 2 * bytes_max, HOUR))
 }
 
 /// Feeds reads of `(offset, len)`, and returns what each gave, as `(start, end)`.
@@ -175,7 +178,7 @@ fn shares(readers: &[ReadAhead]) -> Vec<u64> {
 #[test]
 fn readers_share_what_there_is_evenly() {
     for (count, least, most) in [(1, 56 * M, 64 * M), (2, 32 * M, 48 * M), (4, 16 * M, 32 * M), (100, 0, 8 * M)] {
-        let shared = Readers::new(64 * M, 128 * M);
+        let shared = Readers::new(64 * M, 128 * M, HOUR);
         let readers: Vec<_> = (0..count).map(|_| ReadAhead::new(Arc::clone(&shared))).collect();
         let shares = shares(&readers);
         assert!(shares.iter().all(|share| (least..=most).contains(share)), "{count}: {shares:?}");
@@ -187,7 +190,7 @@ fn readers_share_what_there_is_evenly() {
 
 #[test]
 fn a_late_reader_finds_room_and_one_that_stopped_takes_little() {
-    let shared = Readers::new(64 * M, 128 * M);
+    let shared = Readers::new(64 * M, 128 * M, HOUR);
     let mut readers: Vec<_> = (0..3).map(|_| ReadAhead::new(Arc::clone(&shared))).collect();
     let early = shares(&readers);
     assert!(early.iter().sum::<u64>() <= 128 * M, "{early:?}");
@@ -197,7 +200,8 @@ fn a_late_reader_finds_room_and_one_that_stopped_takes_little() {
 
 #[test]
 fn who_has_stopped_is_not_counted_for_long() {
-    let (shared, start, second) = (Readers::new(64 * M, 128 * M), Instant::now(), Duration::from_secs(1));
+    let (shared, start, second) =
+        (Readers::new(64 * M, 128 * M, Duration::from_secs(2)), Instant::now(), Duration::from_secs(1));
     let most = |at| shared.now(at).most(&Share::default());
     let idle = shared.now(start).change(Share::default(), 100 * M);
     assert_eq!(most(start + second), 14 * M);
