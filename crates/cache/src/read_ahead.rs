@@ -53,6 +53,7 @@ struct Stream {
     len_max: u64,
     /// From where on what was read has not been given up.
     kept: u64,
+    /// What it has ahead, as it is counted among all readers.
     share: Share,
     started: bool,
 }
@@ -109,6 +110,10 @@ impl ReadAhead {
             }
         }
         stream.started = true;
+        // A random read has nothing ahead and gets nothing: what others have is not looked at, which takes the lock of all.
+        if stream.window == 0 && stream.share.is_empty() {
+            return None;
+        }
         let mut all = self.readers.now(Instant::now());
         let most = all.most(&stream.share);
         let fetch = stream.advance(most, file_size);

@@ -36,6 +36,12 @@ pub(super) struct Share {
     bytes: u64,
 }
 
+impl Share {
+    pub(super) fn is_empty(self) -> bool {
+        self.bytes == 0
+    }
+}
+
 /// All readers, at one moment.
 pub(super) struct Now<'a> {
     readers: &'a Readers,

@@ -208,7 +208,7 @@ impl Volume {
             _ => self.meta.insert(file.ino, range).await?,
         }
         let size = self.meta.attr(file.ino).await?.size;
-        file.lock().is_published(size);
+        file.lock().was_published(size);
         Ok(())
     }
 
@@ -248,7 +248,7 @@ impl Volume {
         }
         let len = self.meta.clone_range(from.ino, offset, to.ino, to_offset, len).await?;
         let size = self.meta.attr(to.ino).await?.size;
-        to.lock().is_published(size);
+        to.lock().was_published(size);
         Ok(len)
     }
 

@@ -81,7 +81,7 @@ impl File {
         let fill = async {
             let size = size.await?;
             let mut state = self.state.lock();
-            state.is_published(size);
+            state.was_published(size);
             state.loaded = true;
             Ok(())
         };
@@ -95,7 +95,7 @@ impl File {
 
 impl FileState {
     /// Takes note of the size of what is published, when nothing else lies above it.
-    pub(crate) fn is_published(&mut self, size: u64) {
+    pub(crate) fn was_published(&mut self, size: u64) {
         (self.size, self.size_below) = (size, size);
     }
 

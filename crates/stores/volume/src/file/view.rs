@@ -50,11 +50,11 @@ mod tests {
     use stoa_vfs::Timestamp;
 
     #[test]
-    fn newer_layers_hide_older_ones_and_gaps_show_what_is_published() {
+    fn newer_layers_hide_older_ones_and_gaps_show_what_was_published() {
         let data = |text: &'static str| Piece::Data(Bytes::from_static(text.as_bytes()));
         let now = Timestamp::default();
         let mut state = FileState::default();
-        state.is_published(20);
+        state.was_published(20);
         state.put(2, data("aaaa"), Some(now));
         state.freeze();
         state.put(4, data("bbbb"), Some(now));
@@ -76,7 +76,7 @@ mod tests {
     fn a_file_that_was_cut_and_grew_again_does_not_show_its_past() {
         let now = Timestamp::default();
         let mut state = FileState::default();
-        state.is_published(100);
+        state.was_published(100);
         state.resize(10, now);
         state.put(50, Piece::Data(Bytes::from_static(b"x")), Some(now));
         let spans = overlay(&state, 0..state.size);

@@ -3,7 +3,7 @@ use bytes::Bytes;
 
 fn published(size: u64) -> FileState {
     let mut state = FileState::default();
-    state.is_published(size);
+    state.was_published(size);
     state
 }
 
