@@ -25,6 +25,9 @@ const BEHIND_BYTES_MIN: u64 = 4 << 20;
 /// request is on its way back is what the reader does not wait for. Large windows end at multiples of it in the file, as
 /// what was written in one go does: so one request brings it.
 const REFILL_BYTES_MAX: u64 = 8 << 20;
+/// So much where what was written lies scattered: each request for a stretch of the file brings only the part of it that is in one object, and
+/// the longer the stretch, the fewer they are.
+const REFILL_SCATTERED_BYTES: u64 = 32 << 20;
 /// How many holes left by overtaking requests are remembered; one more, and the reads are not sequential.
 const HOLES_MAX: usize = 8;
 
@@ -55,6 +58,8 @@ struct Stream {
     kept: u64,
     /// What it has ahead, as it is counted among all readers.
     share: Share,
+    /// What lies ahead was written here and there.
+    scattered: bool,
     started: bool,
 }
 
@@ -121,6 +126,11 @@ impl ReadAhead {
         fetch
     }
 
+    /// Says whether what was to be fetched last lies scattered, in many parts of several objects: then more of the file is to be fetched at a time.
+    pub fn found_scattered(&self, scattered: bool) {
+        self.stream.lock().scattered = scattered;
+    }
+
     /// The bytes of the file that a long sequential reader has passed since it was asked last, if they are a few MiB at
     /// least: it is not going to read them again soon.
     #[must_use]
@@ -179,7 +189,8 @@ impl Stream {
     fn advance(&mut self, bytes_max: u64, file_size: u64) -> Option<Range<u64>> {
         self.window = self.window.min(bytes_max);
         let start = self.fetched.max(self.front);
-        let refill = (self.window / 2).min(REFILL_BYTES_MAX);
+        let refill_max = if self.scattered { REFILL_SCATTERED_BYTES } else { REFILL_BYTES_MAX };
+        let refill = (self.window / 2).min(refill_max);
         if self.window == 0 || start - self.front > self.window - refill {
             return None;
         }

@@ -225,3 +225,16 @@ fn large_windows_end_where_requests_do() {
     let aligned = ends.iter().skip_while(|end| **end < 16 * M);
     assert!(aligned.clone().count() > 10 && aligned.clone().all(|end| end.is_multiple_of(8 * M)), "{ends:?}");
 }
+
+#[test]
+fn what_lies_scattered_is_fetched_in_longer_stretches() {
+    let policy = alone(64 * M);
+    let lengths = |reads: std::ops::Range<u64>| -> Vec<u64> {
+        reads.filter_map(|at| policy.on_read(at * M, M, 1 << 40)).map(|range| range.end - range.start).collect()
+    };
+    assert!(lengths(0..200).ends_with(&[8 * M; 10]));
+    policy.found_scattered(true);
+    assert!(lengths(200..400).ends_with(&[32 * M; 4]));
+    policy.found_scattered(false);
+    assert!(lengths(400..600).ends_with(&[8 * M; 10]));
+}

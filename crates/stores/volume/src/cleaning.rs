@@ -87,7 +87,8 @@ pub(crate) async fn run(volume: Weak<Volume>) {
         tokio::time::sleep(INTERVAL).await;
         let Some(volume) = volume.upgrade() else { return };
         let commits = volume.commits.load(Ordering::Relaxed);
-        if commits == seen || volume.is_read_only() || volume.check().is_err() {
+        let nothing_new = commits == seen && volume.log.fragmented.is_empty();
+        if nothing_new || volume.is_read_only() || volume.check().is_err() {
             continue;
         }
         seen = commits;
@@ -104,13 +105,15 @@ pub(crate) async fn run(volume: Weak<Volume>) {
 }
 
 impl Volume {
-    /// Deletes what nothing names any more, and empties segments that are mostly dead.
+    /// Brings together what was found scattered, empties segments that are mostly dead, and deletes what nothing names any more.
     ///
     /// # Errors
     /// Anything that goes wrong ends the pass; nothing is deleted then that was not proven dead.
     pub async fn gc(&self, progress: &dyn Progress) -> Result<GcReport> {
         self.confirm_owner().await?;
         self.sync_all().await.map_err(|error| Error::Io(error.to_string()))?;
+        progress.step("joining what lies scattered", 0, 0);
+        self.defragment().await;
         let mut report = self.collect(progress).await?;
         let _alone = self.collecting.lock().await;
         let orphans = self.orphan_segments().await?;

@@ -21,7 +21,7 @@ const SCATTERED: usize = 8;
 /// Holes side by side that are passed in one step, with what follows.
 const HOLES: usize = 16;
 
-/// The most files to remember; others are found when they are written again.
+/// The most files to remember; others are found when they are written or read again.
 const FILES_MAX: usize = 65_536;
 
 /// Files to look at.
@@ -34,10 +34,7 @@ impl Fragmented {
         let small = |extent: &Extent| (1..=INLINE_BYTES).contains(&extent.data_bytes());
         let scattered = update.extents.len() >= SCATTERED;
         if scattered || (update.size > INLINE_BYTES && update.extents.iter().any(small)) {
-            let mut files = self.0.lock();
-            if files.len() < FILES_MAX {
-                files.insert(update.ino);
-            }
+            self.add(update.ino);
         }
     }
 
@@ -45,9 +42,25 @@ impl Fragmented {
         self.0.lock().drain().collect()
     }
 
-    fn again(&self, ino: Ino) {
-        self.0.lock().insert(ino);
+    /// Has a file looked at.
+    pub(crate) fn add(&self, ino: Ino) {
+        let mut files = self.0.lock();
+        if files.len() < FILES_MAX {
+            files.insert(ino);
+        }
     }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.lock().is_empty()
+    }
+}
+
+/// Whether extents of a file, which lie one after the other, are worth bringing together.
+pub(crate) fn is_scattered(extents: &[Extent]) -> bool {
+    let (Some(first), Some(last)) = (extents.first(), extents.last()) else { return false };
+    let windows = usize::try_from((last.end() - first.offset).div_ceil(WINDOW_BYTES)).unwrap_or(usize::MAX);
+    let joinable = extents.windows(2).filter(|pair| pair.iter().all(is_data)).count();
+    joinable > windows.saturating_mul(EXTENTS_MANY)
 }
 
 impl Volume {
@@ -59,7 +72,7 @@ impl Volume {
         }
         for ino in fragmented {
             if self.files.find(ino).is_some_and(|file| file.lock().is_dirty()) {
-                self.log.fragmented.again(ino);
+                self.log.fragmented.add(ino);
                 continue;
             }
             if let Err(error) = self.defragment_file(ino).await {
@@ -78,7 +91,8 @@ impl Volume {
             Err(stoa_meta::Error::File(stoa_vfs::Error::Stale)) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
-        let mut start = 0;
+        let _alive = self.reads.begin();
+        let (mut start, mut joining) = (0, Vec::new());
         while start < size {
             let end = start.saturating_add(WINDOW_BYTES).min(size);
             let extents = self.meta.extents(ino, start..end).await?;
@@ -90,10 +104,14 @@ impl Volume {
                 _ => end,
             };
             if extents.len() > EXTENTS_MANY {
-                self.join(ino, extents).await?;
+                joining.extend(self.joinable(ino, &extents).await?);
+            }
+            let bytes: u64 = joining.iter().map(|run| bytes_of(run)).sum();
+            if bytes >= self.portion_bytes() {
+                self.move_extents(ino, std::mem::take(&mut joining)).await?;
             }
         }
-        Ok(())
+        self.move_extents(ino, joining).await
     }
 
     async fn hole_end(&self, ino: Ino, from: u64, size: u64) -> Result<u64> {
@@ -103,17 +121,17 @@ impl Volume {
         Ok(end.unwrap_or(size))
     }
 
-    /// Rewrites runs of data between holes.
-    async fn join(&self, ino: Ino, extents: Vec<Extent>) -> Result<()> {
+    /// The runs of data between holes that are worth moving. What is small is joined at once.
+    async fn joinable(&self, ino: Ino, extents: &[Extent]) -> Result<Vec<Vec<Extent>>> {
+        let mut runs = Vec::new();
         for run in extents.chunk_by(|a, b| is_data(a) && is_data(b)).filter(|run| run.len() > 1) {
-            let bytes: u64 = run.iter().map(|extent| extent.len).sum();
-            if bytes <= INLINE_BYTES {
+            if bytes_of(run) <= INLINE_BYTES {
                 self.join_inline(ino, run).await?;
             } else {
-                self.move_extents(ino, run.to_vec()).await?;
+                runs.push(run.to_vec());
             }
         }
-        Ok(())
+        Ok(runs)
     }
 
     async fn join_inline(&self, ino: Ino, run: &[Extent]) -> Result<()> {
@@ -133,4 +151,8 @@ impl Volume {
 
 fn is_data(extent: &Extent) -> bool {
     !matches!(extent.content, Content::Hole)
+}
+
+fn bytes_of(run: &[Extent]) -> u64 {
+    run.iter().map(|extent| extent.len).sum()
 }

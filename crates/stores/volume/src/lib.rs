@@ -15,6 +15,7 @@ mod neighbours;
 mod operations;
 mod options;
 mod ownership;
+mod published;
 mod reading;
 mod references;
 mod report;

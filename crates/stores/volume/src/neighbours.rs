@@ -4,7 +4,7 @@
 //! the segment, not what follows. One request then serves thousands of files.
 
 use crate::layout::segment_path;
-use crate::reading::request;
+use crate::published::request;
 use crate::segment::{Directory, DirectoryEntry, ReadError};
 use crate::volume::Volume;
 use object_store::{ObjectStore, ObjectStoreExt};

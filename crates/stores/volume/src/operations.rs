@@ -255,7 +255,7 @@ impl Vfs for Volume {
         let ahead = open.read_ahead.on_read(offset, len, file_size);
         let reading = self.read_file(&open.file, offset, size);
         let parts = match ahead {
-            Some(range) => futures::future::join(reading, self.read_ahead(ino, range)).await.0?,
+            Some(range) => futures::future::join(reading, self.read_ahead(&open, range)).await.0?,
             None => reading.await?,
         };
         self.release_passed(&open).await;

@@ -8,8 +8,11 @@ use std::collections::{HashMap, HashSet};
 use stoa_meta::{Extent, NewSegment, SegmentId};
 use stoa_vfs::Ino;
 
-/// Extents that are looked for in a file at a time.
-const MOVED_AT_ONCE: usize = 256;
+/// Extents that are looked for in a file at a time: as many small ones as lie in some segments.
+const LOOKED_FOR: usize = 8192;
+
+/// As much as the log sends at once.
+const PORTION_BYTES_MAX: u64 = 32 << 20;
 
 /// How many bytes of which segment were sent into the log.
 type Emptied = HashMap<SegmentId, u64>;
@@ -35,24 +38,34 @@ impl Volume {
         Ok(emptied)
     }
 
-    /// Reads neighbouring extents of a file and sends their data into the log again.
-    pub(crate) async fn move_extents(&self, ino: Ino, old: Vec<Extent>) -> Result<()> {
-        let (Some(offset), Some(end)) = (old.first().map(|first| first.offset), old.last().map(Extent::end)) else {
-            return Ok(());
-        };
-        let reserved = match self.budget.try_reserve(end - offset) {
+    /// How much is moved at a time: what lies side by side in a segment comes with one request.
+    pub(crate) fn portion_bytes(&self) -> u64 {
+        (self.budget.bytes_max() / 8).min(PORTION_BYTES_MAX)
+    }
+
+    /// Reads extents of a file and sends their data into the log again; neighbours that were given together stay together.
+    pub(crate) async fn move_extents(&self, ino: Ino, neighbours: Vec<Vec<Extent>>) -> Result<()> {
+        let all = neighbours.concat();
+        let bytes = all.iter().map(|extent| extent.len).sum();
+        let mut reserved = match self.budget.try_reserve(bytes) {
             Some(reserved) => reserved,
             None => {
                 // What was moved before gives its memory back only when its segment is sealed, and that may be waiting for more.
                 self.log.drain().await.map_err(|error| Error::Io(error.to_string()))?;
-                self.reserve(end - offset).await.map_err(|error| Error::Io(error.to_string()))?
+                self.reserve(bytes).await.map_err(|error| Error::Io(error.to_string()))?
             }
         };
-        let data = {
+        let parts = {
             let _alive = self.reads.begin();
-            self.read_extents(&old).await.map_err(|error| Error::Corrupt(format!("inode {ino}: {error}")))?
+            self.read_each(&all).await.map_err(|error| Error::Corrupt(format!("inode {ino}: {error}")))?
         };
-        self.log.submit_move(Move { ino, offset, data, old, _reserved: reserved });
+        let mut parts = parts.into_iter();
+        for old in neighbours {
+            let Some(offset) = old.first().map(|first| first.offset) else { continue };
+            let data = parts.by_ref().take(old.len()).flatten().collect();
+            let reserved = reserved.split(old.iter().map(|extent| extent.len).sum());
+            self.log.submit_move(Move { ino, offset, data, old, _reserved: reserved });
+        }
         Ok(())
     }
 }
@@ -70,20 +83,43 @@ impl Emptying<'_> {
         let mut from = 0;
         loop {
             // A file that changes between two pages may keep some of a segment: then it is not deleted.
-            let page = match self.volume.extents_in(ino, segments, from, MOVED_AT_ONCE).await {
+            let page = match self.volume.extents_in(ino, segments, from, LOOKED_FOR).await {
                 Ok(page) => page,
                 Err(error) => return self.pass_over(segments.iter().copied(), error),
             };
             let Some(last) = page.last() else { return Ok(()) };
             from = last.end();
+            let mut portion: Vec<Extent> = Vec::new();
+            let mut bytes = 0;
             for extent in page {
-                let (segment, len) = (extent.segment(), extent.len);
-                match self.volume.move_extents(ino, vec![extent]).await {
-                    Ok(()) => segment.into_iter().for_each(|id| *self.emptied.entry(id).or_default() += len),
-                    Err(error) => self.pass_over(segment, error)?,
+                if bytes + extent.len > self.volume.portion_bytes() {
+                    self.empty_portion(ino, std::mem::take(&mut portion)).await?;
+                    bytes = 0;
+                }
+                bytes += extent.len;
+                portion.push(extent);
+            }
+            self.empty_portion(ino, portion).await?;
+        }
+    }
+
+    /// Moves extents; if some are damaged, all others.
+    async fn empty_portion(&mut self, ino: Ino, portion: Vec<Extent>) -> Result<()> {
+        let each = |extent: &Extent| vec![extent.clone()];
+        match self.volume.move_extents(ino, portion.iter().map(each).collect()).await {
+            Err(Error::Corrupt(_)) if portion.len() > 1 => {
+                for extent in portion {
+                    Box::pin(self.empty_portion(ino, vec![extent])).await?;
+                }
+            }
+            Err(error) => self.pass_over(portion.iter().filter_map(Extent::segment), error)?,
+            Ok(()) => {
+                for extent in &portion {
+                    extent.segment().into_iter().for_each(|id| *self.emptied.entry(id).or_default() += extent.len);
                 }
             }
         }
+        Ok(())
     }
 
     /// Leaves segments as they are if they, or who names them, are damaged. Any other error goes on.

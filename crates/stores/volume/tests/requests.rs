@@ -1,0 +1,158 @@
+//! How many requests it takes to read, and to bring together, what random writes scattered over segments: few for each segment, not one for each
+//! page.
+
+#![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
+
+use bytes::Bytes;
+use object_store::ObjectStore;
+use object_store::memory::InMemory;
+use rand::rngs::SmallRng;
+use rand::seq::SliceRandom;
+use rand::{RngCore, SeedableRng};
+use std::sync::Arc;
+use std::time::Duration;
+use stoa_objects::{Meter, Verb};
+use stoa_vfs::{Caller, Handle, Ino, Make, Name, Node, OpenFlags, Vfs, WriteFlags};
+use stoa_volume::{FormatOptions, OpenOptions, Owner, Silent, Volume};
+
+const PAGE: usize = 4096;
+const PAGES: usize = 4096;
+/// How often parts of the file were synced. Each time is a segment.
+const ROUNDS: usize = 4;
+/// What the kernel asks for at once.
+const REQUEST: usize = 1 << 20;
+
+struct Scattered {
+    store: Arc<dyn ObjectStore>,
+    meter: Meter,
+    content: Vec<u8>,
+}
+
+impl Scattered {
+    /// A file of pages that lie now in one, now in another segment.
+    async fn write() -> Self {
+        let (memory, meter): (Arc<dyn ObjectStore>, _) = (Arc::new(InMemory::new()), Meter::new());
+        let store = meter.wrap(memory);
+        stoa_volume::format(Arc::clone(&store), &FormatOptions::default()).await.unwrap();
+        let mut rng = SmallRng::seed_from_u64(7);
+        let mut content = vec![0; PAGES * PAGE];
+        rng.fill_bytes(&mut content);
+        let mut pages: Vec<(usize, &[u8])> = content.chunks(PAGE).enumerate().collect();
+        pages.shuffle(&mut rng);
+        let volume = open(&store).await;
+        let make = Make { node: Node::Regular, mode: 0o644, umask: 0 };
+        let ino = volume.make(Caller::ROOT, Ino::ROOT, &name(), &make).await.unwrap().attr.ino;
+        let handle = volume.open(ino, OpenFlags { write: true, ..OpenFlags::default() }).await.unwrap();
+        for round in pages.chunks(PAGES / ROUNDS) {
+            for (number, page) in round {
+                let (offset, data) = ((number * PAGE) as u64, Bytes::copy_from_slice(page));
+                volume.write(ino, handle, offset, data, WriteFlags::default()).await.unwrap();
+            }
+            volume.fsync(ino).await.unwrap();
+        }
+        volume.close().await.unwrap();
+        Self { store, meter, content }
+    }
+
+    fn gets(&self) -> u64 {
+        self.meter.counts().of(Verb::Get)
+    }
+
+    async fn check(&self, volume: &Volume, (ino, handle): (Ino, Handle)) {
+        for (number, expected) in self.content.chunks(REQUEST).enumerate() {
+            let found = volume.read(ino, handle, (number * REQUEST) as u64, REQUEST).await.unwrap().concat();
+            assert!(found == expected, "MiB {number} is not what was written");
+        }
+    }
+}
+
+fn name() -> Name {
+    Name::new("file").unwrap()
+}
+
+/// Opens the volume; nothing happens in it by itself.
+async fn open(store: &Arc<dyn ObjectStore>) -> Arc<Volume> {
+    let options =
+        OpenOptions { commit_interval: Duration::from_secs(3600), ..OpenOptions::new(Owner::new("test", "test")) };
+    Volume::open(Arc::clone(store), options).await.unwrap()
+}
+
+/// Opens the file, with what the namespace knows of it in memory.
+async fn find(volume: &Volume) -> (Ino, Handle) {
+    let ino = volume.lookup(Ino::ROOT, &name()).await.unwrap().attr.ino;
+    // Neighbours that were written in one round are one extent.
+    assert!(volume.file_info(ino).await.unwrap().extents.len() > PAGES / 4);
+    (ino, volume.open(ino, OpenFlags::default()).await.unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_read_takes_few_requests_for_each_segment() {
+    let scattered = Scattered::write().await;
+    let volume = open(&scattered.store).await;
+    let (ino, handle) = find(&volume).await;
+    let before = scattered.gets();
+    // At an odd place: nothing says that it goes on from there.
+    let at = 5 * REQUEST + PAGE;
+    let found = volume.read(ino, handle, at as u64, REQUEST).await.unwrap().concat();
+    assert!(found == scattered.content.get(at..at + REQUEST).unwrap());
+    let gets = scattered.gets() - before;
+    assert!(gets <= 2 * ROUNDS as u64, "{gets} requests for {} pages in {ROUNDS} segments", REQUEST / PAGE);
+    volume.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_reader_found_scattered_is_brought_together() {
+    let scattered = Scattered::write().await;
+    let volume = open(&scattered.store).await;
+    let file = find(&volume).await;
+    scattered.check(&volume, file).await;
+    volume.gc(&Silent).await.unwrap();
+    let extents = volume.file_info(file.0).await.unwrap().extents.len();
+    assert!(extents <= 8, "{extents} extents are left");
+    scattered.check(&volume, file).await;
+    volume.close().await.unwrap();
+    // So it stays.
+    let volume = open(&scattered.store).await;
+    let ino = volume.lookup(Ino::ROOT, &name()).await.unwrap().attr.ino;
+    let file = (ino, volume.open(ino, OpenFlags::default()).await.unwrap());
+    scattered.check(&volume, file).await;
+    volume.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_rewritten_that_is_mounted_read_only() {
+    let scattered = Scattered::write().await;
+    let options = OpenOptions { read_only: true, ..OpenOptions::new(Owner::new("test", "test")) };
+    let volume = Volume::open(Arc::clone(&scattered.store), options).await.unwrap();
+    let file = find(&volume).await;
+    let puts = scattered.meter.counts().of(Verb::Put);
+    scattered.check(&volume, file).await;
+    assert_eq!(scattered.meter.counts().of(Verb::Put), puts);
+    volume.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn emptying_segments_takes_few_requests_for_each() {
+    let scattered = Scattered::write().await;
+    let volume = open(&scattered.store).await;
+    let (ino, _) = find(&volume).await;
+    let handle = volume.open(ino, OpenFlags { write: true, ..OpenFlags::default() }).await.unwrap();
+    // Of each four pages three die: all segments are sparse, and what lives in them is far apart.
+    let dies = |number: &usize| !number.is_multiple_of(4);
+    for number in (0..PAGES).filter(dies) {
+        let (offset, data) =
+            ((number * PAGE) as u64, scattered.content.get(number * PAGE..(number + 1) * PAGE).unwrap());
+        volume.write(ino, handle, offset, Bytes::copy_from_slice(data), WriteFlags::default()).await.unwrap();
+    }
+    volume.close().await.unwrap();
+    // Nobody knows any more that the file is scattered.
+    let volume = open(&scattered.store).await;
+    let file = find(&volume).await;
+    let before = scattered.gets();
+    let report = volume.gc(&Silent).await.unwrap();
+    let gets = scattered.gets() - before;
+    assert!(report.deleted_segments >= ROUNDS as u64, "{report:?}");
+    assert!(gets < PAGES as u64 / 32, "{gets} requests to move {} pages", PAGES / 4);
+    scattered.check(&volume, file).await;
+    volume.close().await.unwrap();
+}
