@@ -1,5 +1,6 @@
 //! Objects as files, through real mounts: `stoa mount --objects`.
 
+mod asking;
 mod attributes;
 mod edits;
 mod headers;

@@ -308,7 +308,7 @@ pub(crate) struct Warmup {
     pub(crate) report: Report,
 }
 
-/// Show where the bytes of a file are: inode, extents, segments
+/// Show where the bytes of a file are: inode, extents, segments; or which object it is
 #[derive(Debug, Args)]
 pub(crate) struct Info {
     /// A file or directory in a mounted volume

@@ -44,6 +44,20 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// What people call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Regular => "regular",
+            Self::Directory => "directory",
+            Self::Symlink => "symlink",
+            Self::Fifo => "fifo",
+            Self::Socket => "socket",
+            Self::CharDevice => "character device",
+            Self::BlockDevice => "block device",
+        }
+    }
+
     /// The `S_IFMT` bits of `st_mode` for this kind.
     #[must_use]
     pub fn mode_bits(self) -> u32 {

@@ -1,10 +1,13 @@
 //! `stoa info`.
 
+mod object;
+
 use super::target;
 use crate::args::Info;
 use crate::control::{Connection, Request, Wait};
 use crate::failure::{Failure, Outcome};
 use crate::output::{self, Table, bytes, count, plural};
+use object::Object;
 use serde::Deserialize;
 use serde_json::Value;
 use std::os::unix::fs::MetadataExt;
@@ -23,13 +26,15 @@ pub(crate) fn run(args: &Info) -> Outcome<()> {
     }
     if args.report.json {
         output::json(&value);
+    } else if value.get("key").is_some() {
+        output::line(Object::read(&value)?.text());
     } else {
         output::line(File::read(&value)?.text());
     }
     Ok(())
 }
 
-/// What came back.
+/// What came back of a file in a volume.
 #[derive(Debug, Deserialize)]
 struct File {
     path: String,

@@ -1,13 +1,16 @@
 //! What a mount serves: a volume, or objects as they are.
 
+use super::served::limited;
+use crate::args::Access;
 use crate::failure::{Failure, Outcome};
 use crate::metrics::{Cache, VolumeFigures};
 use crate::output;
+use crate::store::Place;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use stoa_bucket::{Bucket, Unfinished};
 use stoa_objects::{Connected, Health, Meter};
-use stoa_vfs::Vfs;
+use stoa_vfs::{Ino, Vfs};
 use stoa_volume::{DiskState, Volume};
 
 /// A store that was opened, and the objects behind it.
@@ -15,8 +18,8 @@ use stoa_volume::{DiskState, Volume};
 pub(super) enum Backing {
     /// A volume.
     Volume(Arc<Volume>, Connected),
-    /// Objects as files.
-    Objects(Arc<Bucket>),
+    /// Objects as files, and how they were reached.
+    Objects(Arc<Bucket>, Place, Access),
 }
 
 impl Backing {
@@ -24,7 +27,7 @@ impl Backing {
     pub(super) fn vfs(&self) -> Arc<dyn Vfs> {
         match self {
             Self::Volume(volume, _) => Arc::clone(volume) as _,
-            Self::Objects(bucket) => Arc::clone(bucket) as _,
+            Self::Objects(bucket, ..) => Arc::clone(bucket) as _,
         }
     }
 
@@ -32,7 +35,7 @@ impl Backing {
     pub(super) fn meter(&self) -> &Meter {
         match self {
             Self::Volume(_, store) => &store.meter,
-            Self::Objects(bucket) => bucket.s3().meter(),
+            Self::Objects(bucket, ..) => bucket.s3().meter(),
         }
     }
 
@@ -40,15 +43,36 @@ impl Backing {
     pub(super) fn health(&self) -> &Health {
         match self {
             Self::Volume(_, store) => &store.health,
-            Self::Objects(bucket) => bucket.s3().health(),
+            Self::Objects(bucket, ..) => bucket.s3().health(),
         }
     }
 
-    /// The volume, and its store, for what only a volume has.
-    pub(super) fn volume(&self) -> Result<(&Arc<Volume>, &Connected), String> {
+    /// The volume, for what only a volume has.
+    pub(super) fn volume(&self) -> Result<&Arc<Volume>, String> {
         match self {
-            Self::Volume(volume, store) => Ok((volume, store)),
-            Self::Objects(_) => Err("this is for volumes, and objects are mounted here as they are".into()),
+            Self::Volume(volume, _) => Ok(volume),
+            Self::Objects(..) => Err("this is for volumes, and objects are mounted here as they are".into()),
+        }
+    }
+
+    /// The store behind it, for requests that have nothing to do with files.
+    pub(super) async fn store(&self) -> Result<Connected, String> {
+        match self {
+            Self::Volume(_, store) => Ok(store.clone()),
+            Self::Objects(_, place, access) => place.connect(access).await.map_err(|failure| failure.what().to_owned()),
+        }
+    }
+
+    /// Where the bytes of a file are.
+    pub(super) async fn file_info(&self, ino: Ino) -> Result<Value, String> {
+        match self {
+            Self::Volume(volume, _) => {
+                let info = volume.file_info(ino).await.map_err(|error| error.to_string())?;
+                limited(&info, "extents")
+            }
+            Self::Objects(bucket, ..) => {
+                bucket.file_info(ino).await.map(|info| json!(info)).map_err(|error| error.to_string())
+            }
         }
     }
 
@@ -58,7 +82,7 @@ impl Backing {
             Self::Volume(volume, _) => {
                 volume.close().await.map_err(|error| Failure::because("the volume could not be closed", &error))
             }
-            Self::Objects(bucket) => {
+            Self::Objects(bucket, ..) => {
                 let closed = bucket.close().await;
                 let unfinished = closed
                     .map_err(|error| Failure::because("a file that was being written is not in the store", &error))?;
@@ -72,7 +96,7 @@ impl Backing {
     pub(super) async fn make_durable(&self) -> stoa_vfs::Result<()> {
         match self {
             Self::Volume(volume, _) => volume.sync().await,
-            Self::Objects(bucket) => bucket.settle().await,
+            Self::Objects(bucket, ..) => bucket.settle().await,
         }
     }
 
@@ -95,7 +119,7 @@ impl Backing {
                 let status = volume.status();
                 (status.dirty_bytes, status.uncommitted_operations)
             }
-            Self::Objects(bucket) => (bucket.status().dirty_bytes, 0),
+            Self::Objects(bucket, ..) => (bucket.status().dirty_bytes, 0),
         }
     }
 
@@ -103,13 +127,13 @@ impl Backing {
     pub(super) fn status(&self) -> (&'static str, Value) {
         match self {
             Self::Volume(volume, _) => ("volume", json!(volume.status())),
-            Self::Objects(bucket) => ("objects", json!(bucket.status())),
+            Self::Objects(bucket, ..) => ("objects", json!(bucket.status())),
         }
     }
 
     /// What a volume holds, if it is one.
     pub(super) fn figures(&self) -> Option<VolumeFigures> {
-        let (volume, _) = self.volume().ok()?;
+        let volume = self.volume().ok()?;
         let status = volume.status();
         Some(VolumeFigures {
             uploads_running: status.uploads_running,
@@ -123,7 +147,7 @@ impl Backing {
     pub(super) fn memory_bytes_max(&self) -> u64 {
         match self {
             Self::Volume(volume, _) => volume.status().memory_bytes_max,
-            Self::Objects(bucket) => bucket.status().memory_bytes_max,
+            Self::Objects(bucket, ..) => bucket.status().memory_bytes_max,
         }
     }
 
@@ -131,7 +155,7 @@ impl Backing {
     pub(super) fn cache(&self) -> Cache {
         let usage = match self {
             Self::Volume(volume, _) => volume.cache_usage(),
-            Self::Objects(bucket) => bucket.cache_usage(),
+            Self::Objects(bucket, ..) => bucket.cache_usage(),
         };
         Cache {
             hits: usage.hits,

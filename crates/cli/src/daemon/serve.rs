@@ -99,7 +99,11 @@ async fn open(plan: &Plan, readiness: &Readiness) -> Outcome<Opened> {
     readiness.stage(&format!("opening {name}"));
     if let Some(objects) = &plan.objects {
         let (bucket, empty) = objects.open(plan).await?;
-        return Ok(Opened { backing: Backing::Objects(bucket), created: false, empty });
+        return Ok(Opened {
+            backing: Backing::Objects(bucket, plan.place.clone(), plan.access.clone()),
+            created: false,
+            empty,
+        });
     }
     let store = plan.place.connect(&plan.access).await?;
     let mut created = false;

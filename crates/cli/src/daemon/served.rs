@@ -149,7 +149,7 @@ impl Served {
 
     /// Checks the volume on a thread of its own: it computes a lot between two waits, and those who serve the mount are few.
     async fn check(&self, options: FsckOptions, steps: Steps) -> Result<Value, String> {
-        let (volume, runtime) = (Arc::clone(self.backing.volume()?.0), Handle::current());
+        let (volume, runtime) = (Arc::clone(self.backing.volume()?), Handle::current());
         // Dropped with this future, which ends the check.
         let (_wanted, unwanted) = oneshot::channel::<()>();
         let check = move || {
@@ -167,7 +167,7 @@ impl Served {
 
     /// Measures the store, on a thread of its own that goes on without whoever asked: it removes what it put there.
     async fn bench(&self, bytes: u64, steps: Steps) -> Result<Value, String> {
-        let store = self.backing.volume()?.1.patient_for(BENCH_OUTAGE_MAX);
+        let store = self.backing.store().await?.patient_for(BENCH_OUTAGE_MAX);
         let options = BenchOptions { bytes, ..BenchOptions::default() };
         let stop = Arc::new(AtomicBool::new(false));
         let _unwanted = StopWhenDropped(Arc::clone(&stop));
@@ -214,13 +214,10 @@ impl Answers for Served {
             Request::Fsck { repair: true, .. } => Err(not_while_mounted(&self.record.mountpoint)),
             Request::Fsck { data, repair } => self.check(FsckOptions { data, repair }, steps.clone()).await,
             Request::Gc => {
-                let report = self.backing.volume()?.0.gc(steps).await.map_err(|error| error.to_string())?;
+                let report = self.backing.volume()?.gc(steps).await.map_err(|error| error.to_string())?;
                 limited(&report, "")
             }
-            Request::Info { ino } => {
-                let info = self.backing.volume()?.0.file_info(Ino(ino)).await.map_err(|error| error.to_string())?;
-                limited(&info, "extents")
-            }
+            Request::Info { ino } => self.backing.file_info(Ino(ino)).await,
         }
     }
 }

@@ -96,7 +96,7 @@ impl Bucket {
     }
 
     /// What the store says of the object of a file, or of the marker of a directory; `None` if there is none.
-    async fn info(&self, node: &Node) -> Result<Option<ObjectInfo>> {
+    pub(crate) async fn info(&self, node: &Node) -> Result<Option<ObjectInfo>> {
         let key = match node.target() {
             Target::Object(version) => {
                 let draft = node.draft.lock().await;

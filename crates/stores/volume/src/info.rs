@@ -20,7 +20,7 @@ impl Volume {
         let dirty_bytes = self.files.find(ino).map_or(0, |file| file.lock().dirty_bytes());
         Ok(FileInfo {
             ino: ino.0,
-            kind: kind_name(attr.kind).into(),
+            kind: attr.kind.name().into(),
             size: self.seen(attr).await.size,
             links: self.meta.attr(ino).await?.nlink,
             dirty_bytes,
@@ -52,16 +52,4 @@ fn describe(extent: &Extent) -> ExtentInfo {
         }
     };
     ExtentInfo { offset: extent.offset, len: extent.len, kind, segment, frames, stored_bytes }
-}
-
-fn kind_name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Regular => "regular",
-        Kind::Directory => "directory",
-        Kind::Symlink => "symlink",
-        Kind::Fifo => "fifo",
-        Kind::Socket => "socket",
-        Kind::CharDevice => "character device",
-        Kind::BlockDevice => "block device",
-    }
 }

