@@ -31,8 +31,9 @@ pub(crate) fn table(options: &Options, way: Way, data: &Data, scratch: &Path) ->
         for scenario in scenarios::ALL.iter().filter(chosen) {
             for system in options.systems() {
                 // What failed once would cost its limit again.
-                let is_requests = system.is_requests() && scenario.raw.is_none();
-                if is_requests || table.has_failed(system, scenario) {
+                let lacks = (system.is_requests() && scenario.raw.is_none())
+                    || (system == System::Both && scenario.both.is_none());
+                if lacks || table.has_failed(system, scenario) {
                     continue;
                 }
                 let started = Instant::now();
@@ -72,6 +73,7 @@ impl Job<'_> {
         let mut recorder = Recorder::new(self.data, scratch.path(), store.as_ref(), self.wanted, self.options);
         let result = match (self.system, self.scenario.raw) {
             (system, Some(raw)) if system.is_requests() => self.raw(store.as_ref(), scratch.path(), &mut recorder, raw),
+            (System::Both, _) => self.both(store.as_ref(), scratch.path(), &mut recorder),
             _ => self.mounted(store.as_ref(), scratch.path(), &mut recorder),
         };
         let failure = result.err().map(|error| match guard::in_time() {
@@ -84,6 +86,13 @@ impl Job<'_> {
     fn mounted(&self, store: Option<&Store>, scratch: &Path, recorder: &mut Recorder<'_>) -> Result<()> {
         let place = Place::new(self.system.recipe(store, scratch)?, scratch)?;
         (self.scenario.run)(&mut Session { recorder, place })
+    }
+
+    fn both(&self, store: Option<&Store>, scratch: &Path, recorder: &mut Recorder<'_>) -> Result<()> {
+        let run = self.scenario.both.context("nothing is measured with both")?;
+        let place = Place::new(self.system.recipe(store, scratch)?, scratch)?;
+        let mut raw = Raw::start(store.context("raw requests need a store")?, scratch)?;
+        run(&mut Session { recorder, place }, &mut raw)
     }
 
     fn raw(

@@ -15,6 +15,7 @@ mod tree;
 
 use crate::options::Options;
 use crate::session::{RawSession, Session};
+use crate::systems::Raw;
 use anyhow::{Result, ensure};
 
 /// A row of the table. A title is a promise of what was measured.
@@ -45,6 +46,8 @@ pub(crate) struct Scenario {
     pub(crate) run: fn(&mut Session<'_, '_>) -> Result<()>,
     /// The rows that raw requests have an equivalent of.
     pub(crate) raw: Option<fn(&mut RawSession<'_, '_>) -> Result<()>>,
+    /// The rows that are measured with both limits at once.
+    pub(crate) both: Option<fn(&mut Session<'_, '_>, &mut Raw) -> Result<()>>,
 }
 
 const fn row(id: &'static str, title: &'static str) -> Row {

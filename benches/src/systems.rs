@@ -38,6 +38,8 @@ pub(crate) enum System {
     RawObject,
     /// The FUSE door over a store in memory: what the kernel's interface allows
     Floor,
+    /// Both limits at once: the same bytes as parallel requests and through the FUSE floor, side by side
+    Both,
     /// s3fs, from Debian
     S3fs,
     /// rclone mount, from Debian
@@ -55,6 +57,7 @@ impl System {
             Self::Raw => "raw S3",
             Self::RawObject => "raw S3, one object",
             Self::Floor => "FUSE floor",
+            Self::Both => "raw S3 and floor at once",
             Self::S3fs => "s3fs",
             Self::Rclone => "rclone",
             Self::Zerofs => "ZeroFS (NBD, ext4)",
@@ -73,13 +76,13 @@ impl System {
 
     /// Whether it sets a limit, instead of being chosen in place of Stoa.
     pub(crate) fn is_limit(self) -> bool {
-        self.is_requests() || matches!(self, Self::Ext4 | Self::Floor)
+        self.is_requests() || matches!(self, Self::Ext4 | Self::Floor | Self::Both)
     }
 
     /// How to mount it, with its own files in `scratch`; None for what is no mount.
     pub(crate) fn recipe(self, store: Option<&Store>, scratch: &Path) -> Result<Option<Box<dyn Recipe>>> {
         Ok(match (self, store) {
-            (Self::Floor, _) => Some(Box::new(floor::Floor)),
+            (Self::Floor | Self::Both, _) => Some(Box::new(floor::Floor)),
             (Self::Stoa, Some(store)) => Some(Box::new(stoa::Stoa::format(store, scratch)?)),
             (Self::Objects, Some(store)) => Some(Box::new(stoa::Stoa::objects(store, scratch))),
             (Self::S3fs, Some(store)) => Some(Box::new(s3fs::S3fs::new(store, scratch)?)),

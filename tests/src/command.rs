@@ -1,6 +1,9 @@
 //! Running other programs, with a limit on their time.
 
 use anyhow::{Context, Result, bail, ensure};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
@@ -123,17 +126,21 @@ pub(crate) fn leave_word(variable: &str, line: &str) -> Result<()> {
 /// # Errors
 /// If the child can't be waited for.
 pub fn wait(child: &mut Child, limit: Duration) -> Result<Option<ExitStatus>> {
+    if let Some(status) = child.try_wait()? {
+        return Ok(Some(status));
+    }
+    // Told at once, as how long programs take is measured with this.
+    let ended = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
     let end = Instant::now() + limit;
-    let mut pause = Duration::from_millis(1);
     loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
+        let left = Timespec::try_from(end.saturating_duration_since(Instant::now()))?;
+        match poll(&mut [PollFd::new(&ended, PollFlags::IN)], Some(&left)) {
+            Err(Errno::INTR) => {}
+            polled => {
+                polled?;
+                return Ok(child.try_wait()?);
+            }
         }
-        if Instant::now() >= end {
-            return Ok(None);
-        }
-        std::thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(50));
     }
 }
 
@@ -153,7 +160,7 @@ pub fn until(what: &str, limit: Duration, mut ready: impl FnMut() -> Result<bool
 }
 
 fn kill_group(child: &Child) {
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
 }

@@ -4,9 +4,10 @@ use super::{Row, Scenario, row};
 use crate::data::{PAGE, Slice};
 use crate::figure::Figure;
 use crate::io;
+use crate::place::drop_caches;
 use crate::session::{RawSession, Session};
-use crate::systems::{OBJECT_BYTES, Object, PARALLEL, RawCommand};
-use anyhow::{Context, Result};
+use crate::systems::{OBJECT_BYTES, Object, PARALLEL, Raw, RawCommand};
+use anyhow::{Context, Error, Result, anyhow};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::Instant;
@@ -19,7 +20,7 @@ const ROWS: &[Row] = &[
     row("read-random", "256 random 4 KiB reads in {large}, cold"),
 ];
 
-pub(super) const SCENARIO: Scenario = Scenario { name: "large", rows: ROWS, run, raw: Some(raw) };
+pub(super) const SCENARIO: Scenario = Scenario { name: "large", rows: ROWS, run, raw: Some(raw), both: Some(both) };
 
 const READS: usize = 256;
 const SEED: u64 = 4;
@@ -74,6 +75,35 @@ fn raw(session: &mut RawSession<'_, '_>) -> Result<()> {
     let pages = data.offsets(READS, SEED).into_iter().map(page).collect::<Result<_>>()?;
     let (figure, answer) = session.timed(&RawCommand::GetPages { pages })?;
     session.recorder.record("read-random", with_latencies(figure, answer.seconds))
+}
+
+/// What a file system takes at least that sends each byte as a request and gets it through the kernel's interface, if its own work is nothing and
+/// one never waits for the other.
+fn both(session: &mut Session<'_, '_>, raw: &mut Raw) -> Result<()> {
+    let data = session.recorder.data;
+    raw.run(&RawCommand::Load { len: data.len(), text: false })?;
+    let (content, path, objects) =
+        (data.random(), session.place.path("large"), objects(false, "both/large", data.len()));
+    let mut at_once = |command, with_files: &(dyn Fn() -> Result<()> + Sync), session: &Session<'_, '_>| {
+        drop_caches()?;
+        let (figure, ()) = session.timed(|_| {
+            std::thread::scope(|scope| {
+                let requests = scope.spawn(|| raw.run(&command));
+                with_files()?;
+                requests.join().map_err(|_| anyhow!("the requests ended early"))??;
+                Ok(())
+            })
+        })?;
+        Ok::<Figure, Error>(figure)
+    };
+    let put = RawCommand::Put { objects: objects.clone(), parallel: PARALLEL };
+    let written = at_once(put, &|| io::write_durably(&path, content), session)?;
+    let get = RawCommand::Get { objects: objects.clone(), parallel: PARALLEL };
+    let read = at_once(get, &|| io::read(&path, content.len()), session)?;
+    raw.run(&RawCommand::Verify { objects })?;
+    io::verify(&path, content)?;
+    session.recorder.record("write", written)?;
+    session.recorder.record("read-cold", read)
 }
 
 /// A file of `len` bytes, as one whole object, or as objects of the size of segments.

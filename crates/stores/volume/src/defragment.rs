@@ -55,12 +55,13 @@ impl Fragmented {
     }
 }
 
-/// Whether extents of a file, which lie one after the other, are worth bringing together.
+/// Whether extents of a file, which lie one after the other, are worth bringing together: there are so many that one of the windows they lie in
+/// is rewritten.
 pub(crate) fn is_scattered(extents: &[Extent]) -> bool {
     let (Some(first), Some(last)) = (extents.first(), extents.last()) else { return false };
-    let windows = usize::try_from((last.end() - first.offset).div_ceil(WINDOW_BYTES)).unwrap_or(usize::MAX);
+    let windows = last.end().div_ceil(WINDOW_BYTES) - first.offset / WINDOW_BYTES;
     let joinable = extents.windows(2).filter(|pair| pair.iter().all(is_data)).count();
-    joinable > windows.saturating_mul(EXTENTS_MANY)
+    u64::try_from(joinable / EXTENTS_MANY).is_ok_and(|full| full > windows)
 }
 
 impl Volume {
@@ -91,8 +92,9 @@ impl Volume {
             Err(stoa_meta::Error::File(stoa_vfs::Error::Stale)) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
-        let _alive = self.reads.begin();
         let (mut start, mut joining) = (0, Vec::new());
+        // Of what it found, nothing is deleted before it is moved.
+        let mut alive = self.reads.begin();
         while start < size {
             let end = start.saturating_add(WINDOW_BYTES).min(size);
             let extents = self.meta.extents(ino, start..end).await?;
@@ -109,6 +111,7 @@ impl Volume {
             let bytes: u64 = joining.iter().map(|run| bytes_of(run)).sum();
             if bytes >= self.portion_bytes() {
                 self.move_extents(ino, std::mem::take(&mut joining)).await?;
+                drop(std::mem::replace(&mut alive, self.reads.begin()));
             }
         }
         self.move_extents(ino, joining).await
