@@ -17,25 +17,32 @@ fn asked(place: &Place, command: &str, args: &[&str], path: &Path) -> Result<Val
 fn info_names_the_object_of_a_file() -> Result<()> {
     over_objects(
         "info",
-        &[],
+        &["--ttl", "1h"],
         |objects| objects.put("dir/cat.txt", b"meow"),
         |place, objects| {
             let stored = asked(place, "info", &[], &place.path("dir/cat.txt"))?;
             let etag = objects.info("dir/cat.txt")?.and_then(|info| info.etag).context("no tag")?;
             let key = |value: &Value| value["key"].as_str().is_some_and(|key| key.ends_with("dir/cat.txt"));
-            ensure!(key(&stored) && stored["etag"] == etag.as_str() && stored["dirty"] == false, "{stored}");
+            ensure!(key(&stored) && stored["etag"] == etag.as_str() && stored["state"] == "stored", "{stored}");
             ensure!(stored["size"] == 4 && stored["kind"] == "regular", "{stored}");
             let directory = asked(place, "info", &[], &place.path("dir"))?;
-            ensure!(directory["kind"] == "directory" && directory["etag"].is_null(), "{directory}");
+            ensure!(directory["kind"] == "directory" && directory["state"] == "implied", "{directory}");
             // It is in the store when it is closed.
             let writing = File::create(place.path("dir/new"))?;
             let unstored = asked(place, "info", &[], &place.path("dir/new"))?;
-            ensure!(unstored["dirty"] == true && unstored["etag"].is_null(), "{unstored}");
+            ensure!(unstored["state"] == "written" && unstored["etag"].is_null(), "{unstored}");
             drop(writing);
             let closed = asked(place, "info", &[], &place.path("dir/new"))?;
-            ensure!(closed["dirty"] == false && closed["etag"].is_string(), "{closed}");
+            ensure!(closed["state"] == "stored" && closed["etag"].is_string(), "{closed}");
             let said = place.stoa_on("info", &[], place.path("dir/cat.txt"))?;
             ensure!(said.stdout.contains("dir/cat.txt\"") && said.stdout.contains(&etag), "{}", said.quoted());
+            // While the name is believed to be what it was.
+            objects.put("dir/cat.txt", b"purr")?;
+            let replaced = asked(place, "info", &[], &place.path("dir/cat.txt"))?;
+            ensure!(replaced["state"] == "replaced", "{replaced}");
+            objects.delete("dir/cat.txt")?;
+            let gone = asked(place, "info", &[], &place.path("dir/cat.txt"))?;
+            ensure!(gone["state"] == "gone", "{gone}");
             Ok(())
         },
     )

@@ -271,7 +271,8 @@ pub(crate) struct Profile {
 /// fsync, read back past the kernel's cache (how much of it came from the store, and not from the mount's cache, is shown), 4 KiB
 /// at random places of it, a thousand small files. They lie in a directory of their own, which is removed.
 ///
-/// It costs requests, and --size of traffic each way.
+/// It costs requests, and --size of traffic each way. The requests beside a mount of objects say nothing of payment, encryption and storage class,
+/// whatever that was told.
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
     /// s3://BUCKET/PREFIX, gs://..., az://..., a directory of objects, or a directory in a mount

@@ -2,6 +2,7 @@
 
 use crate::bucket::Bucket;
 use crate::draft::Draft;
+use crate::found::{Target, Version};
 use serde::Serialize;
 use stoa_vfs::{Ino, Result};
 
@@ -16,10 +17,10 @@ pub struct FileInfo {
     pub size: u64,
     /// The key of its object; of a directory, what the keys in it begin with.
     pub key: String,
-    /// Whether something was written that is not in the store yet. Then the store has an older content, or none.
-    pub dirty: bool,
-    /// The tag of the content in the store, as the server gives it. `None` without an object, as most directories are, or while it is dirty;
-    /// so for all that follow.
+    /// How what the store has compares with what is shown.
+    pub state: State,
+    /// The tag of what the store has, as the server gives it. `None` where there is no object or no tag, and while it is being written; so for
+    /// all that follow.
     pub etag: Option<String>,
     /// Which version it is, in a bucket that keeps versions.
     pub version: Option<String>,
@@ -29,6 +30,22 @@ pub struct FileInfo {
     pub storage_class: Option<String>,
 }
 
+/// How what the store has compares with a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// It is the file.
+    Stored,
+    /// Something was written that is not in the store yet, which has an older content, or none.
+    Written,
+    /// Somebody has stored another content under the key, and this file is still shown as it was.
+    Replaced,
+    /// Somebody has removed it.
+    Gone,
+    /// A directory that is there only because of what is in it.
+    Implied,
+}
+
 impl Bucket {
     /// Which object a file or directory that the kernel refers to is of. One request.
     ///
@@ -36,17 +53,28 @@ impl Bucket {
     /// [`stoa_vfs::Error::Stale`] for an inode that nobody refers to, and what the store says.
     pub async fn file_info(&self, ino: Ino) -> Result<FileInfo> {
         let node = self.inodes.get(ino)?;
+        let (target, attr) = (node.target(), node.attr());
+        let written = node.draft.lock().await.as_ref().is_some_and(Draft::is_dirty);
         let said = self.info(&node).await?;
-        let dirty = node.draft.lock().await.as_ref().is_some_and(Draft::is_dirty);
-        let attr = node.attr();
+        let state = match (&target, &said) {
+            _ if written => State::Written,
+            (Target::Directory(_), None) => State::Implied,
+            (Target::Object(_), None) => State::Gone,
+            (Target::Object(Version { etag: Some(shown), .. }), Some(said))
+                if said.etag.as_deref().is_some_and(|etag| etag != &**shown) =>
+            {
+                State::Replaced
+            }
+            _ => State::Stored,
+        };
         let headers = said.as_ref().map(|said| said.headers.clone()).unwrap_or_default();
         let (etag, version) = said.map(|said| (said.etag, said.version)).unwrap_or_default();
         Ok(FileInfo {
             ino: ino.0,
             kind: attr.kind.name(),
             size: attr.size,
-            key: node.target().key().to_owned(),
-            dirty,
+            key: target.key().to_owned(),
+            state,
             etag,
             version,
             content_type: headers.content_type,

@@ -49,7 +49,7 @@ mod xattrs;
 pub use bucket::{Bucket, Status, check};
 pub use closing::Unfinished;
 pub use error::{Error, Result};
-pub use info::FileInfo;
+pub use info::{FileInfo, State};
 pub use moves::Rename;
 pub use options::{Attributes, Options};
 pub use stoa_cache::{DiskState, Usage as CacheUsage};

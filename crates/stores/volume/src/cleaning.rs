@@ -4,7 +4,10 @@
 //! exists only if *everything* that could name the segment was looked at, without any error, in a state that is durable.
 
 mod emptying;
+mod moving;
 mod namers;
+
+pub(crate) use moving::Portion;
 
 use self::namers::Namers;
 use crate::layout::{DATA, segment_of, segment_path};

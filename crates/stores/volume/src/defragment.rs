@@ -1,12 +1,17 @@
 //! Bringing together what random writes scattered: many small extents side by side become a few large ones.
 
+mod fragmented;
+
+pub(crate) use fragmented::Fragmented;
+
+use crate::cleaning::Portion;
 use crate::log::INLINE_BYTES;
 use crate::volume::Volume;
 use crate::{Error, Result};
 use bytes::BytesMut;
-use parking_lot::Mutex;
-use std::collections::HashSet;
-use stoa_meta::{Content, Extent, FileUpdate};
+use std::collections::HashMap;
+use std::ops::Range;
+use stoa_meta::{Content, Extent, SegmentId};
 use stoa_vfs::Ino;
 
 /// The part of a file that is looked at, and rewritten, at a time.
@@ -21,43 +26,9 @@ const SCATTERED: usize = 8;
 /// Holes side by side that are passed in one step, with what follows.
 const HOLES: usize = 16;
 
-/// The most files to remember; others are found when they are written or read again.
-const FILES_MAX: usize = 65_536;
-
-/// Files to look at.
-#[derive(Debug, Default)]
-pub(crate) struct Fragmented(Mutex<HashSet<Ino>>);
-
-impl Fragmented {
-    /// Hears what is published.
-    pub(crate) fn note(&self, update: &FileUpdate) {
-        let small = |extent: &Extent| (1..=INLINE_BYTES).contains(&extent.data_bytes());
-        let scattered = update.extents.len() >= SCATTERED;
-        if scattered || (update.size > INLINE_BYTES && update.extents.iter().any(small)) {
-            self.add(update.ino);
-        }
-    }
-
-    fn take(&self) -> Vec<Ino> {
-        self.0.lock().drain().collect()
-    }
-
-    /// Has a file looked at.
-    pub(crate) fn add(&self, ino: Ino) {
-        let mut files = self.0.lock();
-        if files.len() < FILES_MAX {
-            files.insert(ino);
-        }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.lock().is_empty()
-    }
-}
-
 /// Whether extents of a file, which lie one after the other, are worth bringing together: there are so many that one of the windows they lie in
 /// is rewritten.
-pub(crate) fn is_scattered(extents: &[Extent]) -> bool {
+fn is_scattered(extents: &[Extent]) -> bool {
     let (Some(first), Some(last)) = (extents.first(), extents.last()) else { return false };
     let windows = last.end().div_ceil(WINDOW_BYTES) - first.offset / WINDOW_BYTES;
     let joinable = extents.windows(2).filter(|pair| pair.iter().all(is_data)).count();
@@ -67,18 +38,21 @@ pub(crate) fn is_scattered(extents: &[Extent]) -> bool {
 impl Volume {
     /// Rewrites the fragmented parts of files that are at rest.
     pub(crate) async fn defragment(&self) {
-        let fragmented = self.log.fragmented.take();
+        let fragmented = &self.log.fragmented;
+        let _alone = fragmented.joining.lock().await;
         if fragmented.is_empty() {
             return;
         }
-        for ino in fragmented {
-            if self.files.find(ino).is_some_and(|file| file.lock().is_dirty()) {
-                self.log.fragmented.add(ino);
+        let mut in_use = Vec::new();
+        while let Some(turn) = fragmented.next() {
+            if self.files.find(turn.ino).is_some_and(|file| file.lock().is_dirty()) {
+                in_use.push(turn);
                 continue;
             }
-            if let Err(error) = self.defragment_file(ino).await {
-                tracing::warn!(%error, %ino, "a file stays fragmented");
+            if let Err(error) = self.defragment_file(turn.ino, turn.range.clone()).await {
+                tracing::warn!(%error, ino = %turn.ino, "a file stays fragmented");
             }
+            turn.done();
         }
         // What was moved takes memory until it is published.
         if let Err(error) = self.log.drain().await {
@@ -86,13 +60,14 @@ impl Volume {
         }
     }
 
-    async fn defragment_file(&self, ino: Ino) -> Result<()> {
+    async fn defragment_file(&self, ino: Ino, range: Range<u64>) -> Result<()> {
         let size = match self.meta.attr(ino).await {
-            Ok(attr) => attr.size,
+            Ok(attr) => attr.size.min(range.end),
             Err(stoa_meta::Error::File(stoa_vfs::Error::Stale)) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
-        let (mut start, mut joining) = (0, Vec::new());
+        let mut start = range.start / WINDOW_BYTES * WINDOW_BYTES;
+        let mut joining = Joining { volume: self, ino, portion: Portion::default(), shared: HashMap::new() };
         // Of what it found, nothing is deleted before it is moved.
         let mut alive = self.reads.begin();
         while start < size {
@@ -106,15 +81,13 @@ impl Volume {
                 _ => end,
             };
             if extents.len() > EXTENTS_MANY {
-                joining.extend(self.joinable(ino, &extents).await?);
+                joining.join(&extents).await?;
             }
-            let bytes: u64 = joining.iter().map(|run| bytes_of(run)).sum();
-            if bytes >= self.portion_bytes() {
-                self.move_extents(ino, std::mem::take(&mut joining)).await?;
+            if joining.portion.is_empty() {
                 drop(std::mem::replace(&mut alive, self.reads.begin()));
             }
         }
-        self.move_extents(ino, joining).await
+        joining.finish().await
     }
 
     async fn hole_end(&self, ino: Ino, from: u64, size: u64) -> Result<u64> {
@@ -122,19 +95,6 @@ impl Volume {
         let data = next.iter().find(|extent| !matches!(extent.content, Content::Hole));
         let end = data.map(|data| data.offset.max(from)).or_else(|| next.last().map(Extent::end));
         Ok(end.unwrap_or(size))
-    }
-
-    /// The runs of data between holes that are worth moving. What is small is joined at once.
-    async fn joinable(&self, ino: Ino, extents: &[Extent]) -> Result<Vec<Vec<Extent>>> {
-        let mut runs = Vec::new();
-        for run in extents.chunk_by(|a, b| is_data(a) && is_data(b)).filter(|run| run.len() > 1) {
-            if bytes_of(run) <= INLINE_BYTES {
-                self.join_inline(ino, run).await?;
-            } else {
-                runs.push(run.to_vec());
-            }
-        }
-        Ok(runs)
     }
 
     async fn join_inline(&self, ino: Ino, run: &[Extent]) -> Result<()> {
@@ -152,10 +112,79 @@ impl Volume {
     }
 }
 
-fn is_data(extent: &Extent) -> bool {
-    !matches!(extent.content, Content::Hole)
+/// Joins what lies scattered in one file.
+struct Joining<'v> {
+    volume: &'v Volume,
+    ino: Ino,
+    /// Runs that are to be moved.
+    portion: Portion,
+    /// Whether segments are shared with other files, as far as that was asked.
+    shared: HashMap<SegmentId, bool>,
 }
 
-fn bytes_of(run: &[Extent]) -> u64 {
-    run.iter().map(|extent| extent.len).sum()
+impl Joining<'_> {
+    /// Rewrites runs of data between holes: at once what is small, the others in portions. What other files share stays where it is, as it would
+    /// take its space again.
+    async fn join(&mut self, extents: &[Extent]) -> Result<()> {
+        for run in extents.chunk_by(|a, b| is_data(a) && is_data(b)).filter(|run| run.len() > 1) {
+            if self.is_shared(run).await? {
+                continue;
+            }
+            if run.iter().map(|extent| extent.len).sum::<u64>() <= INLINE_BYTES {
+                let joined = self.volume.join_inline(self.ino, run).await;
+                self.unless_damaged(joined)?;
+            } else {
+                self.portion.add(run.to_vec());
+            }
+            if self.portion.is_full(self.volume.portion_bytes()) {
+                self.finish().await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves what is to be moved; if some of it is damaged, all other runs.
+    async fn finish(&mut self) -> Result<()> {
+        let runs = self.portion.take();
+        match self.volume.move_extents(self.ino, &runs).await {
+            Err(Error::Corrupt(_)) if runs.len() > 1 => {
+                for run in runs {
+                    let moved = self.volume.move_extents(self.ino, &[run]).await;
+                    self.unless_damaged(moved)?;
+                }
+                Ok(())
+            }
+            moved => self.unless_damaged(moved),
+        }
+    }
+
+    fn unless_damaged(&self, done: Result<()>) -> Result<()> {
+        match done {
+            Err(error @ Error::Corrupt(_)) => {
+                tracing::error!(%error, ino = %self.ino, "a part of a file stays scattered; run `stoa fsck --data`");
+                self.volume.note(&error);
+                self.volume.log.fragmented.is_damaged(self.ino);
+                Ok(())
+            }
+            done => done,
+        }
+    }
+
+    async fn is_shared(&mut self, run: &[Extent]) -> Result<bool> {
+        for segment in run.iter().filter_map(Extent::segment) {
+            let shared = match self.shared.get(&segment) {
+                Some(shared) => *shared,
+                None => !self.volume.meta.sharers(segment).await?.is_empty(),
+            };
+            self.shared.insert(segment, shared);
+            if shared {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+fn is_data(extent: &Extent) -> bool {
+    !matches!(extent.content, Content::Hole)
 }

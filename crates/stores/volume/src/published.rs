@@ -1,6 +1,5 @@
 //! Published extents: their bytes, through the cache, what is fetched ahead of a reader, and what is given up behind.
 
-use crate::defragment::is_scattered;
 use crate::layout::segment_path;
 use crate::segment::decode;
 use crate::volume::Volume;
@@ -70,11 +69,7 @@ impl Volume {
         let ino = open.file.ino;
         // Whatever is wrong is found, and told, by a read.
         let extents = self.meta.extents(ino, range).await.unwrap_or_default();
-        let scattered = is_scattered(&extents);
-        open.read_ahead.found_scattered(scattered);
-        if scattered && !self.is_read_only() {
-            self.log.fragmented.add(ino);
-        }
+        open.read_ahead.found_scattered(self.log.fragmented.found(ino, &extents, self.is_read_only()));
         let mut runs: Vec<&Run> = extents.iter().filter_map(run_of).collect();
         // What is needed first is asked for first: the sort is stable.
         let mut first_use = HashMap::new();

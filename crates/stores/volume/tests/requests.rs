@@ -1,11 +1,12 @@
 //! How many requests it takes to read, and to bring together, what random writes scattered over segments: few for each segment, not one for each
 //! page.
 
-#![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that can't go on fails")]
 
 use bytes::Bytes;
-use object_store::ObjectStore;
 use object_store::memory::InMemory;
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt};
 use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
 use rand::{RngCore, SeedableRng};
@@ -116,6 +117,56 @@ async fn what_a_reader_found_scattered_is_brought_together() {
     let ino = volume.lookup(Ino::ROOT, &name()).await.unwrap().attr.ino;
     let file = (ino, volume.open(ino, OpenFlags::default()).await.unwrap());
     scattered.check(&volume, file).await;
+    volume.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_copy_shares_stays_where_it_is() {
+    let scattered = Scattered::write().await;
+    let volume = open(&scattered.store).await;
+    let (ino, handle) = find(&volume).await;
+    let make = Make { node: Node::Regular, mode: 0o644, umask: 0 };
+    let copy = volume.make(Caller::ROOT, Ino::ROOT, &Name::new("copy").unwrap(), &make).await.unwrap().attr.ino;
+    let size = (PAGES * PAGE) as u64;
+    let mut done = 0;
+    while done < size {
+        done += volume.copy_range(ino, done, copy, done, size - done).await.unwrap();
+    }
+    let copied = volume.open(copy, OpenFlags::default()).await.unwrap();
+    scattered.check(&volume, (ino, handle)).await;
+    scattered.check(&volume, (copy, copied)).await;
+    let before = scattered.meter.counts().bytes_out;
+    volume.gc(&Silent).await.unwrap();
+    let sent = scattered.meter.counts().bytes_out - before;
+    assert!(sent < size / 4, "{sent} bytes were written to join what is shared");
+    scattered.check(&volume, (copy, copied)).await;
+    volume.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn damage_in_one_place_keeps_no_other_from_being_brought_together() {
+    let scattered = Scattered::write().await;
+    let volume = open(&scattered.store).await;
+    let (ino, _) = find(&volume).await;
+    let info = volume.file_info(ino).await.unwrap();
+    volume.close().await.unwrap();
+    // One bit of the last extent.
+    let last = info.extents.last().unwrap();
+    let path = Path::from(last.segment.clone().unwrap());
+    let mut segment = scattered.store.get(&path).await.unwrap().bytes().await.unwrap().to_vec();
+    let page = scattered.content.get(last.offset as usize..(last.offset + last.len) as usize).unwrap();
+    let at = segment.windows(page.len()).position(|found| found == page).unwrap();
+    segment[at] ^= 1;
+    scattered.store.put(&path, segment.into()).await.unwrap();
+    let volume = open(&scattered.store).await;
+    let handle = volume.open(ino, OpenFlags::default()).await.unwrap();
+    for number in 0..scattered.content.len() / REQUEST - 1 {
+        volume.read(ino, handle, (number * REQUEST) as u64, REQUEST).await.unwrap();
+    }
+    volume.gc(&Silent).await.unwrap();
+    let extents = volume.file_info(ino).await.unwrap().extents;
+    let joined = extents.iter().filter(|extent| extent.len >= 1 << 20).count();
+    assert!(joined >= 3 && extents.len() < PAGES / 2, "{} extents are left", extents.len());
     volume.close().await.unwrap();
 }
 

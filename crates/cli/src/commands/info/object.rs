@@ -14,7 +14,7 @@ pub(super) struct Object {
     kind: String,
     size: u64,
     key: String,
-    dirty: bool,
+    state: String,
     etag: Option<String>,
     version: Option<String>,
     content_type: Option<String>,
@@ -27,10 +27,13 @@ impl Object {
     }
 
     pub(super) fn text(&self) -> String {
-        let state = match (self.dirty, &self.etag) {
-            (true, _) => "not in the store as it is: when it is closed or synced",
-            (false, Some(_)) => "in the store",
-            (false, None) => "no object of its own",
+        let state = match self.state.as_str() {
+            "stored" => "in the store",
+            "written" => "being written: in the store when it is closed or synced",
+            "replaced" => "another content was stored by somebody else meanwhile",
+            "gone" => "removed from the store by somebody else meanwhile",
+            "implied" => "no object of its own",
+            other => other,
         };
         let facts = [
             ("store", Some(self.store.clone())),

@@ -1,6 +1,6 @@
 //! Emptying sparse segments: what is alive in them goes into the log again.
 
-use super::Move;
+use super::moving::Portion;
 use super::namers::Namers;
 use crate::volume::Volume;
 use crate::{Error, Result};
@@ -10,9 +10,6 @@ use stoa_vfs::Ino;
 
 /// Extents that are looked for in a file at a time: as many small ones as lie in some segments.
 const LOOKED_FOR: usize = 8192;
-
-/// As much as the log sends at once.
-const PORTION_BYTES_MAX: u64 = 32 << 20;
 
 /// How many bytes of which segment were sent into the log.
 type Emptied = HashMap<SegmentId, u64>;
@@ -37,37 +34,6 @@ impl Volume {
         emptied.retain(|id, _| !damaged.contains(id));
         Ok(emptied)
     }
-
-    /// How much is moved at a time: what lies side by side in a segment comes with one request.
-    pub(crate) fn portion_bytes(&self) -> u64 {
-        (self.budget.bytes_max() / 8).min(PORTION_BYTES_MAX)
-    }
-
-    /// Reads extents of a file and sends their data into the log again; neighbours that were given together stay together.
-    pub(crate) async fn move_extents(&self, ino: Ino, neighbours: Vec<Vec<Extent>>) -> Result<()> {
-        let all = neighbours.concat();
-        let bytes = all.iter().map(|extent| extent.len).sum();
-        let mut reserved = match self.budget.try_reserve(bytes) {
-            Some(reserved) => reserved,
-            None => {
-                // What was moved before gives its memory back only when its segment is sealed, and that may be waiting for more.
-                self.log.drain().await.map_err(|error| Error::Io(error.to_string()))?;
-                self.reserve(bytes).await.map_err(|error| Error::Io(error.to_string()))?
-            }
-        };
-        let parts = {
-            let _alive = self.reads.begin();
-            self.read_each(&all).await.map_err(|error| Error::Corrupt(format!("inode {ino}: {error}")))?
-        };
-        let mut parts = parts.into_iter();
-        for old in neighbours {
-            let Some(offset) = old.first().map(|first| first.offset) else { continue };
-            let data = parts.by_ref().take(old.len()).flatten().collect();
-            let reserved = reserved.split(old.iter().map(|extent| extent.len).sum());
-            self.log.submit_move(Move { ino, offset, data, old, _reserved: reserved });
-        }
-        Ok(())
-    }
 }
 
 /// Segments that are being emptied.
@@ -89,32 +55,31 @@ impl Emptying<'_> {
             };
             let Some(last) = page.last() else { return Ok(()) };
             from = last.end();
-            let mut portion: Vec<Extent> = Vec::new();
-            let mut bytes = 0;
+            let mut portion = Portion::default();
             for extent in page {
-                if bytes + extent.len > self.volume.portion_bytes() {
-                    self.empty_portion(ino, std::mem::take(&mut portion)).await?;
-                    bytes = 0;
+                portion.add(vec![extent]);
+                if portion.is_full(self.volume.portion_bytes()) {
+                    self.empty_portion(ino, portion.take()).await?;
                 }
-                bytes += extent.len;
-                portion.push(extent);
             }
-            self.empty_portion(ino, portion).await?;
+            self.empty_portion(ino, portion.take()).await?;
         }
     }
 
     /// Moves extents; if some are damaged, all others.
-    async fn empty_portion(&mut self, ino: Ino, portion: Vec<Extent>) -> Result<()> {
-        let each = |extent: &Extent| vec![extent.clone()];
-        match self.volume.move_extents(ino, portion.iter().map(each).collect()).await {
+    async fn empty_portion(&mut self, ino: Ino, portion: Vec<Vec<Extent>>) -> Result<()> {
+        match self.volume.move_extents(ino, &portion).await {
             Err(Error::Corrupt(_)) if portion.len() > 1 => {
                 for extent in portion {
-                    Box::pin(self.empty_portion(ino, vec![extent])).await?;
+                    let is_damaged = |segment| self.damaged.contains(&segment);
+                    if !extent.iter().filter_map(Extent::segment).any(is_damaged) {
+                        Box::pin(self.empty_portion(ino, vec![extent])).await?;
+                    }
                 }
             }
-            Err(error) => self.pass_over(portion.iter().filter_map(Extent::segment), error)?,
+            Err(error) => self.pass_over(portion.iter().flatten().filter_map(Extent::segment), error)?,
             Ok(()) => {
-                for extent in &portion {
+                for extent in portion.iter().flatten() {
                     extent.segment().into_iter().for_each(|id| *self.emptied.entry(id).or_default() += extent.len);
                 }
             }

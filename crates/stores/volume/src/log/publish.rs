@@ -85,7 +85,7 @@ impl Log {
             }
             state.modified
         };
-        self.fragmented.note(&update);
+        self.fragmented.published(&update);
         update.modified = modified;
         match self.publish_found(&update).await {
             Err(error) if self.is_of_one_file(&error) => {
