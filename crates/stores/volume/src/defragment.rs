@@ -62,7 +62,8 @@ impl Volume {
 
     async fn defragment_file(&self, ino: Ino, range: Range<u64>) -> Result<()> {
         let size = match self.meta.attr(ino).await {
-            Ok(attr) => attr.size.min(range.end),
+            // Whole windows.
+            Ok(attr) => attr.size.min(range.end.div_ceil(WINDOW_BYTES).saturating_mul(WINDOW_BYTES)),
             Err(stoa_meta::Error::File(stoa_vfs::Error::Stale)) => return Ok(()),
             Err(error) => return Err(error.into()),
         };

@@ -121,6 +121,23 @@ async fn what_a_reader_found_scattered_is_brought_together() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_small_write_has_what_lies_around_it_brought_together() {
+    let scattered = Scattered::write().await;
+    // Nobody knows any more that the file is scattered.
+    let volume = open(&scattered.store).await;
+    let (ino, _) = find(&volume).await;
+    let handle = volume.open(ino, OpenFlags { write: true, ..OpenFlags::default() }).await.unwrap();
+    let page = Bytes::copy_from_slice(&scattered.content[..PAGE]);
+    volume.write(ino, handle, 0, page, WriteFlags::default()).await.unwrap();
+    volume.gc(&Silent).await.unwrap();
+    let extents = volume.file_info(ino).await.unwrap().extents;
+    let around = extents.iter().filter(|extent| extent.offset < 4 << 20).count();
+    assert!(around <= 8 && extents.len() > PAGES / 4, "{around} of {} extents are left around it", extents.len());
+    scattered.check(&volume, (ino, handle)).await;
+    volume.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_copy_shares_stays_where_it_is() {
     let scattered = Scattered::write().await;
     let volume = open(&scattered.store).await;
