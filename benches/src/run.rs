@@ -32,7 +32,7 @@ pub(crate) fn table(options: &Options, way: Way, data: &Data, scratch: &Path) ->
             for system in options.systems() {
                 // What failed once would cost its limit again.
                 let lacks = (system.is_requests() && scenario.raw.is_none())
-                    || (system == System::Both && scenario.both.is_none());
+                    || (system == System::Both && scenario.both().is_none());
                 if lacks || table.has_failed(system, scenario) {
                     continue;
                 }
@@ -89,7 +89,7 @@ impl Job<'_> {
     }
 
     fn both(&self, store: Option<&Store>, scratch: &Path, recorder: &mut Recorder<'_>) -> Result<()> {
-        let run = self.scenario.both.context("nothing is measured with both")?;
+        let run = self.scenario.both().context("nothing is measured with both")?;
         let place = Place::new(self.system.recipe(store, scratch)?, scratch)?;
         let mut raw = Raw::start(store.context("raw requests need a store")?, scratch)?;
         run(&mut Session { recorder, place }, &mut raw)

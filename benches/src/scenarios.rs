@@ -46,8 +46,13 @@ pub(crate) struct Scenario {
     pub(crate) run: fn(&mut Session<'_, '_>) -> Result<()>,
     /// The rows that raw requests have an equivalent of.
     pub(crate) raw: Option<fn(&mut RawSession<'_, '_>) -> Result<()>>,
-    /// The rows that are measured with both limits at once.
-    pub(crate) both: Option<fn(&mut Session<'_, '_>, &mut Raw) -> Result<()>>,
+}
+
+impl Scenario {
+    /// The rows that are measured with both limits at once, if it has any.
+    pub(crate) fn both(&self) -> Option<fn(&mut Session<'_, '_>, &mut Raw) -> Result<()>> {
+        (self.name == large::SCENARIO.name).then_some(large::both)
+    }
 }
 
 const fn row(id: &'static str, title: &'static str) -> Row {

@@ -14,7 +14,7 @@ const ROWS: &[Row] = &[
     row("copy-rm", "`rm -r` of that tree + sync, cold"),
 ];
 
-pub(super) const SCENARIO: Scenario = Scenario { name: "copy", rows: ROWS, run, raw: None, both: None };
+pub(super) const SCENARIO: Scenario = Scenario { name: "copy", rows: ROWS, run, raw: None };
 
 const FILES: u64 = 2000;
 /// Rows have limits of their own, which end the programs' mounts.

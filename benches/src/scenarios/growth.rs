@@ -26,14 +26,9 @@ const LARGE_ROWS: &[Row] = &[
 ];
 
 pub(super) const SMALL: Scenario =
-    Scenario { name: "growth-1k", rows: SMALL_ROWS, run: |session| run(session, SMALL_ROWS, 1), raw: None, both: None };
-pub(super) const LARGE: Scenario = Scenario {
-    name: "growth-1m",
-    rows: LARGE_ROWS,
-    run: |session| run(session, LARGE_ROWS, 1000),
-    raw: None,
-    both: None,
-};
+    Scenario { name: "growth-1k", rows: SMALL_ROWS, run: |session| run(session, SMALL_ROWS, 1), raw: None };
+pub(super) const LARGE: Scenario =
+    Scenario { name: "growth-1m", rows: LARGE_ROWS, run: |session| run(session, LARGE_ROWS, 1000), raw: None };
 
 /// Files in a directory.
 const FILES: usize = 1000;

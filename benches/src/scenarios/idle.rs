@@ -8,7 +8,7 @@ use std::thread::sleep;
 
 const ROWS: &[Row] = &[row("idle", "mounted and left alone for {idle} s")];
 
-pub(super) const SCENARIO: Scenario = Scenario { name: "idle", rows: ROWS, run, raw: None, both: None };
+pub(super) const SCENARIO: Scenario = Scenario { name: "idle", rows: ROWS, run, raw: None };
 
 fn run(session: &mut Session<'_, '_>) -> Result<()> {
     // It has something to care for, and was used.

@@ -20,7 +20,7 @@ const ROWS: &[Row] = &[
     row("read-random", "256 random 4 KiB reads in {large}, cold"),
 ];
 
-pub(super) const SCENARIO: Scenario = Scenario { name: "large", rows: ROWS, run, raw: Some(raw), both: Some(both) };
+pub(super) const SCENARIO: Scenario = Scenario { name: "large", rows: ROWS, run, raw: Some(raw) };
 
 const READS: usize = 256;
 const SEED: u64 = 4;
@@ -79,7 +79,7 @@ fn raw(session: &mut RawSession<'_, '_>) -> Result<()> {
 
 /// What a file system takes at least that sends each byte as a request and gets it through the kernel's interface, if its own work is nothing and
 /// one never waits for the other.
-fn both(session: &mut Session<'_, '_>, raw: &mut Raw) -> Result<()> {
+pub(super) fn both(session: &mut Session<'_, '_>, raw: &mut Raw) -> Result<()> {
     let data = session.recorder.data;
     raw.run(&RawCommand::Load { len: data.len(), text: false })?;
     let (content, path, objects) =

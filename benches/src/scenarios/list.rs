@@ -24,14 +24,9 @@ const HUNDRED: &[Row] = &[
 ];
 
 pub(super) const TEN_THOUSAND: Scenario =
-    Scenario { name: "list-10k", rows: TEN, run: |session| list(session, TEN, 10_000), raw: None, both: None };
-pub(super) const HUNDRED_THOUSAND: Scenario = Scenario {
-    name: "list-100k",
-    rows: HUNDRED,
-    run: |session| list(session, HUNDRED, 100_000),
-    raw: None,
-    both: None,
-};
+    Scenario { name: "list-10k", rows: TEN, run: |session| list(session, TEN, 10_000), raw: None };
+pub(super) const HUNDRED_THOUSAND: Scenario =
+    Scenario { name: "list-100k", rows: HUNDRED, run: |session| list(session, HUNDRED, 100_000), raw: None };
 
 /// Rows have limits of their own, which end the program's mount.
 const LIMIT: Duration = Duration::from_secs(24 * 3600);

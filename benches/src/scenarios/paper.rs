@@ -34,20 +34,10 @@ const DIRECT: &[Row] = &[
     row("direct-write", "4 KiB sequential writes in 1 MiB, O_DIRECT + fsync"),
 ];
 
-pub(super) const WITH_CACHES: Scenario = Scenario {
-    name: "paper",
-    rows: CACHED,
-    run: |session| Jobs::new(session, CACHED, false)?.run(),
-    raw: None,
-    both: None,
-};
-pub(super) const WITHOUT: Scenario = Scenario {
-    name: "direct",
-    rows: DIRECT,
-    run: |session| Jobs::new(session, DIRECT, true)?.run(),
-    raw: None,
-    both: None,
-};
+pub(super) const WITH_CACHES: Scenario =
+    Scenario { name: "paper", rows: CACHED, run: |session| Jobs::new(session, CACHED, false)?.run(), raw: None };
+pub(super) const WITHOUT: Scenario =
+    Scenario { name: "direct", rows: DIRECT, run: |session| Jobs::new(session, DIRECT, true)?.run(), raw: None };
 
 const FILES: usize = 100;
 const FILE_BYTES: usize = 32 << 10;

@@ -20,10 +20,8 @@ const MANY_ROWS: &[Row] = &[
     row("files24-parallel-read", "24 files of {sixteenth}, read, parallel, cold"),
 ];
 
-pub(super) const FOUR: Scenario =
-    Scenario { name: "parallel", rows: FOUR_ROWS, run: four, raw: Some(raw_four), both: None };
-pub(super) const MANY: Scenario =
-    Scenario { name: "files24", rows: MANY_ROWS, run: many, raw: Some(raw_many), both: None };
+pub(super) const FOUR: Scenario = Scenario { name: "parallel", rows: FOUR_ROWS, run: four, raw: Some(raw_four) };
+pub(super) const MANY: Scenario = Scenario { name: "files24", rows: MANY_ROWS, run: many, raw: Some(raw_many) };
 
 /// Files that share the size of the large one, as the titles say it for 1 GiB.
 const FOURTH: (usize, usize) = (4, 4);

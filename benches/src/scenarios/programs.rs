@@ -18,9 +18,9 @@ const SQLITE_ROWS: &[Row] = &[
     row("sqlite-wal", "SQLite, 1,000 transactions, synchronous=FULL, WAL"),
 ];
 
-pub(super) const GIT: Scenario = Scenario { name: "git", rows: GIT_ROWS, run: git, raw: None, both: None };
-pub(super) const CARGO: Scenario = Scenario { name: "cargo", rows: CARGO_ROWS, run: cargo, raw: None, both: None };
-pub(super) const SQLITE: Scenario = Scenario { name: "sqlite", rows: SQLITE_ROWS, run: sqlite, raw: None, both: None };
+pub(super) const GIT: Scenario = Scenario { name: "git", rows: GIT_ROWS, run: git, raw: None };
+pub(super) const CARGO: Scenario = Scenario { name: "cargo", rows: CARGO_ROWS, run: cargo, raw: None };
+pub(super) const SQLITE: Scenario = Scenario { name: "sqlite", rows: SQLITE_ROWS, run: sqlite, raw: None };
 
 /// Rows have limits of their own, which end the programs' mounts.
 const LIMIT: Duration = Duration::from_secs(24 * 3600);

@@ -14,7 +14,7 @@ const ROWS: &[Row] = &[
     row("rewrite-read", "sequential read of that file, cold"),
 ];
 
-pub(super) const SCENARIO: Scenario = Scenario { name: "rewrite", rows: ROWS, run, raw: None, both: None };
+pub(super) const SCENARIO: Scenario = Scenario { name: "rewrite", rows: ROWS, run, raw: None };
 
 const SEED: u64 = 7;
 /// Offsets are drawn before the clock runs; after so many they come again, with other content.

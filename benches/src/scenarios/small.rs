@@ -16,7 +16,6 @@ pub(super) const FEW: Scenario = Scenario {
     rows: FEW_ROWS,
     run: |session| create(session, "create-2000", 2000),
     raw: Some(|session| put(session, "create-2000", 2000)),
-    both: None,
 };
 
 pub(super) const MANY: Scenario = Scenario {
@@ -24,7 +23,6 @@ pub(super) const MANY: Scenario = Scenario {
     rows: MANY_ROWS,
     run: |session| create(session, "create-10000", 10_000),
     raw: Some(|session| put(session, "create-10000", 10_000)),
-    both: None,
 };
 
 fn create(session: &mut Session<'_, '_>, row: &'static str, count: usize) -> Result<()> {

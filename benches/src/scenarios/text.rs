@@ -12,7 +12,7 @@ const ROWS: &[Row] = &[
     row("text-read", "{large} of text (compressible), read, cold"),
 ];
 
-pub(super) const SCENARIO: Scenario = Scenario { name: "text", rows: ROWS, run, raw: Some(raw), both: None };
+pub(super) const SCENARIO: Scenario = Scenario { name: "text", rows: ROWS, run, raw: Some(raw) };
 
 fn run(session: &mut Session<'_, '_>) -> Result<()> {
     let (content, path) = (session.recorder.data.text(), session.place.path("text"));

@@ -17,7 +17,7 @@ const ROWS: &[Row] = &[
     row("rm", "`rm -rf` of that tree + sync, cold"),
 ];
 
-pub(super) const SCENARIO: Scenario = Scenario { name: "tree", rows: ROWS, run, raw: None, both: None };
+pub(super) const SCENARIO: Scenario = Scenario { name: "tree", rows: ROWS, run, raw: None };
 
 const FILES: u64 = 8000;
 /// Rows have limits of their own, which end the programs' mounts.
