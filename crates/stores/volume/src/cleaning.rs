@@ -7,7 +7,7 @@ mod emptying;
 mod moving;
 mod namers;
 
-pub(crate) use moving::Portion;
+pub(crate) use moving::{Portion, unread};
 
 use self::namers::Namers;
 use crate::layout::{DATA, segment_of, segment_path};

@@ -4,7 +4,7 @@ mod fragmented;
 
 pub(crate) use fragmented::Fragmented;
 
-use crate::cleaning::Portion;
+use crate::cleaning::{Portion, unread};
 use crate::log::INLINE_BYTES;
 use crate::volume::Volume;
 use crate::{Error, Result};
@@ -49,10 +49,18 @@ impl Volume {
                 in_use.push(turn);
                 continue;
             }
-            if let Err(error) = self.defragment_file(turn.ino, turn.range.clone()).await {
-                tracing::warn!(%error, ino = %turn.ino, "a file stays fragmented");
+            match self.defragment_file(turn.ino, turn.range.clone()).await {
+                Ok(()) => turn.done(),
+                Err(error @ Error::Corrupt(_)) => {
+                    tracing::warn!(%error, ino = %turn.ino, "a file stays fragmented");
+                    turn.done();
+                }
+                // What keeps this one keeps all others too: another time.
+                Err(error) => {
+                    tracing::warn!(%error, ino = %turn.ino, "files stay fragmented for now");
+                    break;
+                }
             }
-            turn.done();
         }
         // What was moved takes memory until it is published.
         if let Err(error) = self.log.drain().await {
@@ -100,7 +108,7 @@ impl Volume {
 
     async fn join_inline(&self, ino: Ino, run: &[Extent]) -> Result<()> {
         let _alive = self.reads.begin();
-        let parts = self.read_extents(run).await.map_err(|error| Error::Corrupt(format!("inode {ino}: {error}")))?;
+        let parts = self.read_extents(run).await.map_err(|error| unread(ino, error))?;
         let mut all = BytesMut::new();
         parts.iter().for_each(|part| all.extend_from_slice(part));
         let (Some(offset), Ok(len)) = (run.first().map(|first| first.offset), u64::try_from(all.len())) else {
@@ -144,19 +152,12 @@ impl Joining<'_> {
         Ok(())
     }
 
-    /// Moves what is to be moved; if some of it is damaged, all other runs.
     async fn finish(&mut self) -> Result<()> {
         let runs = self.portion.take();
-        match self.volume.move_extents(self.ino, &runs).await {
-            Err(Error::Corrupt(_)) if runs.len() > 1 => {
-                for run in runs {
-                    let moved = self.volume.move_extents(self.ino, &[run]).await;
-                    self.unless_damaged(moved)?;
-                }
-                Ok(())
-            }
-            moved => self.unless_damaged(moved),
+        for (_, error) in self.volume.move_undamaged(self.ino, &runs).await? {
+            self.unless_damaged(Err(error))?;
         }
+        Ok(())
     }
 
     fn unless_damaged(&self, done: Result<()>) -> Result<()> {

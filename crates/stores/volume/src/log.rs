@@ -24,7 +24,7 @@ use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 use stoa_meta::{FileUpdate, Meta, NewSegment, SegmentId};
 use stoa_vfs::{Error, Result};
@@ -60,8 +60,6 @@ pub(crate) struct Log {
     refused: watch::Sender<BTreeMap<SegmentId, String>>,
     /// Why nothing will ever get through again.
     failed: watch::Sender<Option<Error>>,
-    /// Its tasks are being ended on purpose.
-    stopping: AtomicBool,
     files: Arc<crate::file::Files>,
     /// Files that have become fragmented.
     pub(crate) fragmented: Fragmented,
@@ -149,7 +147,6 @@ impl Log {
             unpublished_from: AtomicU64::new(SegmentId::new(options.epoch, 0).0),
             refused: watch::Sender::default(),
             failed: watch::channel(None).0,
-            stopping: AtomicBool::new(false),
             files: options.files,
             fragmented: Fragmented::default(),
         });
@@ -159,9 +156,9 @@ impl Log {
         (log, vec![pack, publish])
     }
 
-    /// Says that the tasks are about to be aborted. One can see the other's end before its own.
+    /// Says that the tasks are about to be aborted: nobody waits any more for what they would have done.
     pub(crate) fn stop(&self) {
-        self.stopping.store(true, Ordering::Release);
+        self.fail_with(Error::Io("the volume is closed".into()));
     }
 
     /// Whatever ends a task, nobody must wait for ever for what it no longer does.
@@ -169,8 +166,8 @@ impl Log {
         if AssertUnwindSafe(task).catch_unwind().await.is_err() {
             tracing::error!("a task of the log panicked");
         }
-        // Neither ends by itself while the volume lives.
-        if !self.stopping.load(Ordering::Acquire) && self.check().is_ok() {
+        // Neither ends by itself while the volume is open. One may see the other's end before its own.
+        if self.check().is_ok() {
             self.fail(Error::Io("the log has stopped; mount the volume again".into()));
         }
     }
@@ -201,7 +198,7 @@ impl Log {
     /// Returns once everything submitted before is published.
     ///
     /// # Errors
-    /// When the store refuses (then it is tried again all the same), or the right to write is lost.
+    /// When the store refuses (then it is tried again all the same), the right to write is lost, or the volume is closed.
     pub(crate) async fn drain(&self) -> Result<()> {
         self.check()?;
         // A program that keeps asking while the store refuses must not fill the queue with its questions.
@@ -221,7 +218,7 @@ impl Log {
                 }
             }
         }
-        Err(Error::Io("the volume is closed".into()))
+        Err(Error::Io("the log has stopped".into()))
     }
 
     /// # Errors
@@ -235,12 +232,16 @@ impl Log {
         let mut failed = self.failed.subscribe();
         match failed.wait_for(Option::is_some).await.map(|error| error.clone()) {
             Ok(Some(error)) => error,
-            _ => Error::Io("the volume is closed".into()),
+            _ => Error::Io("the log has stopped".into()),
         }
     }
 
     pub(crate) fn fail(&self, error: Error) {
         tracing::error!(%error, "nothing can be written to the volume any more");
+        self.fail_with(error);
+    }
+
+    fn fail_with(&self, error: Error) {
         self.failed.send_if_modified(|failed| failed.is_none().then(|| *failed = Some(error)).is_some());
     }
 

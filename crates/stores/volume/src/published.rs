@@ -51,10 +51,7 @@ impl Volume {
         let Some((_, first, run)) = extents.first() else { return Ok(Vec::new()) };
         self.fetch_neighbours(run, first.offset);
         let (object, pieces, decoder) = request(run.segment, extents.iter().flat_map(|(.., run)| placed(run)));
-        let frames = self.cache.read(&object, &pieces, decoder).await.map_err(|error| match error {
-            stoa_cache::Error::Corrupt { .. } => Error::Corrupt(error.to_string()),
-            error => Error::Io(error.to_string()),
-        })?;
+        let frames = self.cache.read(&object, &pieces, decoder).await.map_err(unread)?;
         let mut frames = frames.into_iter();
         let part = |(at, extent, run): &(usize, &Extent, &Run)| {
             let frames = frames.by_ref().take(run.frames.len());
@@ -130,6 +127,19 @@ fn part_of(frames: impl Iterator<Item = Bytes>, mut skip: u64, len: u64) -> Opti
         parts.push(frame.slice(at(from)..at(to)));
     }
     (left == 0).then_some(parts)
+}
+
+/// What it means that frames can't be had. That a segment is missing or too short is damage too: nobody but this volume deletes them.
+fn unread(error: stoa_cache::Error) -> Error {
+    let text = error.to_string();
+    let missing = |error: &Arc<dyn std::error::Error + Send + Sync>| {
+        matches!(error.downcast_ref(), Some(object_store::Error::NotFound { .. }))
+    };
+    match error {
+        stoa_cache::Error::Corrupt { .. } | stoa_cache::Error::Short { .. } => Error::Corrupt(text),
+        stoa_cache::Error::Store(error) if missing(&error) => Error::Corrupt(text),
+        _ => Error::Io(text),
+    }
 }
 
 fn too_few(run: &Run) -> Error {

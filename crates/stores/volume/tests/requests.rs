@@ -12,7 +12,7 @@ use rand::seq::SliceRandom;
 use rand::{RngCore, SeedableRng};
 use std::sync::Arc;
 use std::time::Duration;
-use stoa_objects::{Meter, Verb};
+use stoa_objects::{FaultPlan, Injection, Meter, Verb};
 use stoa_vfs::{Caller, Handle, Ino, Make, Name, Node, OpenFlags, Vfs, WriteFlags};
 use stoa_volume::{FormatOptions, OpenOptions, Owner, Silent, Volume};
 
@@ -53,6 +53,14 @@ impl Scattered {
         }
         volume.close().await.unwrap();
         Self { store, meter, content }
+    }
+
+    /// Of each four pages three die: all segments are sparse, and what lives in them is far apart.
+    async fn overwrite_most(&self, volume: &Volume, (ino, handle): (Ino, Handle)) {
+        for (number, page) in self.content.chunks(PAGE).enumerate().filter(|(number, _)| !number.is_multiple_of(4)) {
+            let (offset, data) = ((number * PAGE) as u64, Bytes::copy_from_slice(page));
+            volume.write(ino, handle, offset, data, WriteFlags::default()).await.unwrap();
+        }
     }
 
     fn gets(&self) -> u64 {
@@ -205,13 +213,7 @@ async fn emptying_segments_takes_few_requests_for_each() {
     let volume = open(&scattered.store).await;
     let (ino, _) = find(&volume).await;
     let handle = volume.open(ino, OpenFlags { write: true, ..OpenFlags::default() }).await.unwrap();
-    // Of each four pages three die: all segments are sparse, and what lives in them is far apart.
-    let dies = |number: &usize| !number.is_multiple_of(4);
-    for number in (0..PAGES).filter(dies) {
-        let (offset, data) =
-            ((number * PAGE) as u64, scattered.content.get(number * PAGE..(number + 1) * PAGE).unwrap());
-        volume.write(ino, handle, offset, Bytes::copy_from_slice(data), WriteFlags::default()).await.unwrap();
-    }
+    scattered.overwrite_most(&volume, (ino, handle)).await;
     volume.close().await.unwrap();
     // Nobody knows any more that the file is scattered.
     let volume = open(&scattered.store).await;
@@ -222,5 +224,47 @@ async fn emptying_segments_takes_few_requests_for_each() {
     assert!(report.deleted_segments >= ROUNDS as u64, "{report:?}");
     assert!(gets < PAGES as u64 / 32, "{gets} requests to move {} pages", PAGES / 4);
     scattered.check(&volume, file).await;
+    volume.close().await.unwrap();
+}
+
+/// The store refuses for a while to give segments. That says nothing of what is in them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_could_not_be_moved_for_the_moment_is_moved_later() {
+    let scattered = Scattered::write().await;
+    let volume = open(&scattered.store).await;
+    let (ino, _) = find(&volume).await;
+    let handle = volume.open(ino, OpenFlags { write: true, ..OpenFlags::default() }).await.unwrap();
+    scattered.overwrite_most(&volume, (ino, handle)).await;
+    volume.close().await.unwrap();
+
+    let plan = FaultPlan::new(1);
+    let volume = open(&plan.wrap(Arc::clone(&scattered.store))).await;
+    find(&volume).await;
+    plan.each(Verb::Get, "data/", Injection::Refuse);
+    assert!(volume.gc(&Silent).await.is_err());
+    plan.end_each();
+    let report = volume.gc(&Silent).await.unwrap();
+    assert!(report.rewritten_segments >= ROUNDS as u64, "{report:?}");
+    volume.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_could_not_be_brought_together_for_the_moment_is_later() {
+    let scattered = Scattered::write().await;
+    let plan = FaultPlan::new(1);
+    let volume = open(&plan.wrap(Arc::clone(&scattered.store))).await;
+    let (ino, _) = find(&volume).await;
+    let handle = volume.open(ino, OpenFlags { write: true, ..OpenFlags::default() }).await.unwrap();
+    let page = Bytes::copy_from_slice(&scattered.content[..PAGE]);
+    volume.write(ino, handle, 0, page, WriteFlags::default()).await.unwrap();
+    plan.each(Verb::Get, "data/", Injection::Refuse);
+    // There is nothing to delete, so that it may well end.
+    let _ = volume.gc(&Silent).await;
+    plan.end_each();
+    volume.gc(&Silent).await.unwrap();
+    let extents = volume.file_info(ino).await.unwrap().extents;
+    let around = extents.iter().filter(|extent| extent.offset < 4 << 20).count();
+    assert!(around <= 8, "{around} extents are left around what was written");
+    scattered.check(&volume, (ino, handle)).await;
     volume.close().await.unwrap();
 }

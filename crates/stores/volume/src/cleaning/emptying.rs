@@ -1,15 +1,12 @@
 //! Emptying sparse segments: what is alive in them goes into the log again.
 
-use super::moving::Portion;
+use super::moving::{PORTION_EXTENTS_MAX, Portion};
 use super::namers::Namers;
 use crate::volume::Volume;
 use crate::{Error, Result};
 use std::collections::{HashMap, HashSet};
 use stoa_meta::{Extent, NewSegment, SegmentId};
 use stoa_vfs::Ino;
-
-/// Extents that are looked for in a file at a time: as many small ones as lie in some segments.
-const LOOKED_FOR: usize = 8192;
 
 /// How many bytes of which segment were sent into the log.
 type Emptied = HashMap<SegmentId, u64>;
@@ -49,7 +46,7 @@ impl Emptying<'_> {
         let mut from = 0;
         loop {
             // A file that changes between two pages may keep some of a segment: then it is not deleted.
-            let page = match self.volume.extents_in(ino, segments, from, LOOKED_FOR).await {
+            let page = match self.volume.extents_in(ino, segments, from, PORTION_EXTENTS_MAX).await {
                 Ok(page) => page,
                 Err(error) => return self.pass_over(segments.iter().copied(), error),
             };
@@ -57,7 +54,9 @@ impl Emptying<'_> {
             from = last.end();
             let mut portion = Portion::default();
             for extent in page {
-                portion.add(vec![extent]);
+                if !extent.segment().is_some_and(|segment| self.damaged.contains(&segment)) {
+                    portion.add(vec![extent]);
+                }
                 if portion.is_full(self.volume.portion_bytes()) {
                     self.empty_portion(ino, portion.take()).await?;
                 }
@@ -66,23 +65,12 @@ impl Emptying<'_> {
         }
     }
 
-    /// Moves extents; if some are damaged, all others.
     async fn empty_portion(&mut self, ino: Ino, portion: Vec<Vec<Extent>>) -> Result<()> {
-        match self.volume.move_extents(ino, &portion).await {
-            Err(Error::Corrupt(_)) if portion.len() > 1 => {
-                for extent in portion {
-                    let is_damaged = |segment| self.damaged.contains(&segment);
-                    if !extent.iter().filter_map(Extent::segment).any(is_damaged) {
-                        Box::pin(self.empty_portion(ino, vec![extent])).await?;
-                    }
-                }
-            }
-            Err(error) => self.pass_over(portion.iter().flatten().filter_map(Extent::segment), error)?,
-            Ok(()) => {
-                for extent in portion.iter().flatten() {
-                    extent.segment().into_iter().for_each(|id| *self.emptied.entry(id).or_default() += extent.len);
-                }
-            }
+        for (extents, error) in self.volume.move_undamaged(ino, &portion).await? {
+            self.pass_over(extents.iter().filter_map(Extent::segment), error)?;
+        }
+        for extent in portion.iter().flatten() {
+            extent.segment().into_iter().for_each(|id| *self.emptied.entry(id).or_default() += extent.len);
         }
         Ok(())
     }

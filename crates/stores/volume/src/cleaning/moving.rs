@@ -10,8 +10,8 @@ use stoa_vfs::Ino;
 /// As much as the log sends at once.
 const PORTION_BYTES_MAX: u64 = 32 << 20;
 
-/// Extents that are moved at a time, however little they hold.
-const PORTION_EXTENTS_MAX: usize = 8192;
+/// Extents that are moved at a time, however little they hold: as many small ones as lie in some segments.
+pub(super) const PORTION_EXTENTS_MAX: usize = 8192;
 
 /// What is less than one part in this many of the frames it lies in is copied out of them.
 const COPIED: u64 = 2;
@@ -75,8 +75,30 @@ impl Volume {
         (self.budget.bytes_max() / 8).min(PORTION_BYTES_MAX)
     }
 
+    /// Moves groups of neighbours of a file, as [`Volume::move_extents`] does. If some are damaged, all others: it returns those that stay,
+    /// and why.
+    ///
+    /// # Errors
+    /// Anything but damage.
+    pub(crate) async fn move_undamaged(&self, ino: Ino, groups: &[Vec<Extent>]) -> Result<Vec<(Vec<Extent>, Error)>> {
+        let mut damaged = Vec::new();
+        match self.move_extents(ino, groups).await {
+            // One says nothing of the others.
+            Err(Error::Corrupt(_)) => {
+                for group in groups {
+                    match self.move_extents(ino, std::slice::from_ref(group)).await {
+                        Err(error @ Error::Corrupt(_)) => damaged.push((group.clone(), error)),
+                        moved => moved?,
+                    }
+                }
+            }
+            moved => moved?,
+        }
+        Ok(damaged)
+    }
+
     /// Reads extents of a file, and sends the data of each group of neighbours into the log again.
-    pub(crate) async fn move_extents(&self, ino: Ino, neighbours: &[Vec<Extent>]) -> Result<()> {
+    async fn move_extents(&self, ino: Ino, neighbours: &[Vec<Extent>]) -> Result<()> {
         if neighbours.is_empty() {
             return Ok(());
         }
@@ -92,7 +114,7 @@ impl Volume {
         };
         let parts = {
             let _alive = self.reads.begin();
-            self.read_each(&all).await.map_err(|error| Error::Corrupt(format!("inode {ino}: {error}")))?
+            self.read_each(&all).await.map_err(|error| unread(ino, error))?
         };
         let mut parts = parts.into_iter();
         for old in neighbours {
@@ -102,6 +124,15 @@ impl Volume {
             self.log.submit_move(Move { ino, offset, data, old: old.clone(), _reserved: reserved });
         }
         Ok(())
+    }
+}
+
+/// Why data of a file can't be moved: only damage stays as it is.
+pub(crate) fn unread(ino: Ino, error: stoa_vfs::Error) -> Error {
+    let text = format!("inode {ino}: {error}");
+    match error {
+        stoa_vfs::Error::Corrupt(_) => Error::Corrupt(text),
+        _ => Error::Io(text),
     }
 }
 

@@ -44,7 +44,8 @@ impl Volume {
         let directory = match Directory::read(self.store.as_ref(), &path, stored_bytes).await {
             Ok(directory) => directory,
             Err(ReadError::Store(object_store::Error::NotFound { .. })) => return Ok(BTreeSet::new()),
-            Err(error) => return Err(Error::Corrupt(format!("{path}: {error}"))),
+            Err(ReadError::Store(error)) => return Err(Error::store(&format!("look into {path}"), &error)),
+            Err(error @ ReadError::Corrupt(_)) => return Err(Error::Corrupt(format!("{path}: {error}"))),
         };
         let mut inodes: BTreeSet<Ino> = directory.entries.iter().map(|entry| entry.ino).collect();
         inodes.extend(self.meta.sharers(id).await?);

@@ -1,8 +1,10 @@
 use super::*;
 use crate::{FormatOptions, OpenOptions, Owner, Silent};
 use object_store::memory::InMemory;
+use rand::rngs::SmallRng;
+use rand::{RngCore, SeedableRng};
 use stoa_meta::{Codec, Content, FileUpdate, FrameRef, NewSegment, Run};
-use stoa_vfs::{Caller, Make, Name, Node, Vfs};
+use stoa_vfs::{Caller, Make, Name, Node, OpenFlags, Vfs, WriteFlags};
 
 const LEN: u32 = 64 << 10;
 
@@ -37,4 +39,28 @@ async fn a_segment_that_was_committed_before_its_extents_is_not_dead() {
     assert_eq!(report.deleted_segments, 0, "{report:?}");
     let live: Vec<u64> = volume.meta.segments().await.unwrap().iter().map(|segment| segment.live_bytes).collect();
     assert_eq!(live, [u64::from(LEN)]);
+}
+
+/// Who closes the volume waits for the collection under way, which must not wait for what nobody does any more.
+#[tokio::test]
+async fn a_collection_ends_when_the_log_does() {
+    const SOON: Duration = Duration::from_secs(30);
+    let volume = open().await;
+    let make = Make { node: Node::Regular, mode: 0o644, umask: 0 };
+    let ino = volume.make(Caller::ROOT, Ino::ROOT, &Name::new("file").unwrap(), &make).await.unwrap().attr.ino;
+    let handle = volume.open(ino, OpenFlags { write: true, ..OpenFlags::default() }).await.unwrap();
+    // Nothing of which compresses much; then most of it dies.
+    let mut noise = vec![0; 1 << 20];
+    SmallRng::seed_from_u64(7).fill_bytes(&mut noise);
+    for bytes in [&noise[..], &noise[..700 << 10]] {
+        volume.write(ino, handle, 0, Bytes::copy_from_slice(bytes), WriteFlags::default()).await.unwrap();
+        volume.fsync(ino).await.unwrap();
+    }
+    let stop = async { volume.abandon() };
+    let (waiting, ()) = tokio::time::timeout(SOON, async { tokio::join!(volume.log.drain(), stop) }).await.unwrap();
+    assert!(waiting.is_err());
+    let collected = tokio::time::timeout(SOON, volume.collect(&Silent)).await.unwrap();
+    assert!(collected.is_err(), "there was something to move: {collected:?}");
+    // As `close` does.
+    let _ended = volume.collecting.try_lock().unwrap();
 }
