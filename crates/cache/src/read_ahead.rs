@@ -15,6 +15,8 @@ use self::readers::Share;
 const WINDOW_BYTES_MIN: u64 = 128 << 10;
 /// The first window in reads: who asks for a MiB at once wants more than one.
 const FIRST_REQUESTS: u64 = 4;
+/// Of a file that is no longer than this, all is fetched at the first read: with a far store, its bytes take less time than one more request.
+const WHOLE_BYTES_MAX: u64 = 1 << 20;
 /// How many requests of the kernel may overtake one another.
 const REORDER_REQUESTS: u64 = 8;
 /// What was read is given up in multiples of this, so that hardly a piece of an object is given up with a part unread.
@@ -22,9 +24,11 @@ const BEHIND_BYTES: u64 = 1 << 20;
 /// So much has to be passed before it is given up.
 const BEHIND_BYTES_MIN: u64 = 4 << 20;
 /// More is asked for once so much of the window is free, however large it is: what a far store sends while the last
-/// request is on its way back is what the reader does not wait for. Large windows end at multiples of it in the file, as
-/// what was written in one go does: so one request brings it.
+/// request is on its way back is what the reader does not wait for. Windows end at multiples of it in the file, or where there is less room
+/// of half of it, and so on, as what was written in one go does: so one request brings it.
 const REFILL_BYTES_MAX: u64 = 8 << 20;
+/// What is asked for in smaller steps than this ends anywhere.
+const ALIGNED_BYTES_MIN: u64 = 1 << 20;
 /// So much where what was written lies scattered: each request for a stretch of the file brings only the part of it that is in one object, and
 /// the longer the stretch, the fewer they are.
 const REFILL_SCATTERED_BYTES: u64 = 32 << 20;
@@ -83,7 +87,8 @@ impl ReadAhead {
 
     /// Takes note of a read of `len` bytes at `offset` and says which bytes of the file to fetch ahead, if any.
     ///
-    /// The range lies within `file_size`, begins after the read, and overlaps no range given since the stream began.
+    /// The range lies within `file_size`, and overlaps no range given since the stream began. It begins after the read; or it is all of a
+    /// small file, with what is read.
     #[must_use]
     pub fn on_read(&self, offset: u64, len: u64, file_size: u64) -> Option<Range<u64>> {
         if len == 0 || offset >= file_size {
@@ -92,12 +97,13 @@ impl ReadAhead {
         let end = offset.saturating_add(len).min(file_size);
         let mut stream = self.stream.lock();
         stream.len_max = stream.len_max.max(len);
+        let small = !stream.started && file_size <= WHOLE_BYTES_MAX;
         match stream.step(offset, end) {
             Step::Next => {
                 stream.front = end;
                 // The start of a file is likely to be followed by the rest of it; elsewhere, a second read must say so.
                 let first = WINDOW_BYTES_MIN.max(len.saturating_mul(FIRST_REQUESTS));
-                stream.window = stream.window.max(first);
+                stream.window = stream.window.max(if small { file_size } else { first });
                 // Reads this far behind never come: the kernel had those pages.
                 let old = offset.saturating_sub(stream.slack());
                 stream.holes.retain(|hole| hole.end > old);
@@ -108,6 +114,8 @@ impl ReadAhead {
                 stream.front = end;
             }
             Step::Late => stream.fill(offset, end),
+            // From its start: the front moves on below.
+            Step::Random if small => stream.window = file_size,
             Step::Random => {
                 let kept = offset.next_multiple_of(BEHIND_BYTES);
                 let share = stream.share;
@@ -122,6 +130,7 @@ impl ReadAhead {
         let mut all = self.readers.now(Instant::now());
         let most = all.most(&stream.share);
         let fetch = stream.advance(most, file_size);
+        stream.front = stream.front.max(end);
         stream.share = all.change(stream.share, stream.ahead());
         fetch
     }
@@ -195,8 +204,9 @@ impl Stream {
             return None;
         }
         let mut end = self.front.saturating_add(self.window);
-        if self.window >= 2 * REFILL_BYTES_MAX {
-            end -= end % REFILL_BYTES_MAX;
+        let step = 1_u64 << refill.min(REFILL_BYTES_MAX).checked_ilog2().unwrap_or(0);
+        if step >= ALIGNED_BYTES_MIN {
+            end -= end % step;
         }
         let end = end.min(file_size);
         if start >= end {

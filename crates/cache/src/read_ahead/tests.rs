@@ -48,7 +48,7 @@ fn it_starts_small_at_the_start_and_after_two_reads_elsewhere() {
     let cases: &[Case<'_>] = &[
         ("start", &[(0, 4 * K)], &[Some((4 * K, 132 * K))]),
         ("elsewhere", &[(M, 4 * K), (M + 4 * K, 4 * K)], &[None, Some((M + 8 * K, M + 136 * K))]),
-        ("large reads", &[(M, M), (2 * M, M)], &[None, Some((3 * M, 7 * M))]),
+        ("large reads", &[(M, M), (2 * M, M)], &[None, Some((3 * M, 6 * M))]),
         ("nothing read", &[(0, 0)], &[None]),
         ("beyond the end", &[(10 * M, K)], &[None]),
         ("to the end", &[(0, 10 * M)], &[None]),
@@ -57,6 +57,19 @@ fn it_starts_small_at_the_start_and_after_two_reads_elsewhere() {
     for (name, reads, wanted) in cases {
         assert_eq!(feed(&alone(32 * M), 10 * M, reads), *wanted, "{name}");
     }
+}
+
+#[test]
+fn a_small_file_is_fetched_whole_wherever_it_is_read_first() {
+    let cases: &[Case<'_>] = &[
+        ("from its start", &[(0, 4 * K), (4 * K, 4 * K)], &[Some((4 * K, M)), None]),
+        ("in the middle", &[(500 * K, 4 * K), (504 * K, 4 * K), (8 * K, 4 * K)], &[Some((0, M)), None, None]),
+        ("all at once", &[(0, M)], &[None]),
+    ];
+    for (name, reads, wanted) in cases {
+        assert_eq!(feed(&alone(32 * M), M, reads), *wanted, "{name}");
+    }
+    assert_eq!(feed(&alone(32 * M), M + 1, &[(500 * K, 4 * K)]), [None]);
 }
 
 #[test]

@@ -3,9 +3,11 @@
 use super::Inner;
 use super::names::Changing;
 use super::pending::Transaction;
-use super::walk::Pages;
+use super::walk::{Pages, Places};
 use crate::{Content, Error, Extent, Result};
 use parking_lot::Mutex;
+use quick_cache::sync::{Cache, DefaultLifecycle};
+use quick_cache::{DefaultHashBuilder, OptionsBuilder};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};
@@ -17,17 +19,22 @@ use stoa_vfs::Ino;
 /// random may ask for a multiple of it: see [`Inner::hold_for_scattered`].
 pub(super) const HELD_MAX: usize = 8192;
 
-/// A file that was not to be held is looked at again when it has so many extents fewer.
+/// A file that was not to be held is looked at again when it has so many extents fewer, or so large a part of those that were read to find
+/// out: that takes a while.
 const FEWER: usize = 1024;
+const FEWER_PART: usize = 4;
 
 /// An update of so many extents is one of writes at random, for each of which the key-value store would have to be searched.
 const SCATTERED: usize = 64;
 
 /// What an extent takes in memory while it is held, roughly, in bytes.
-pub(super) const HELD_BYTES: u64 = 192;
+pub(super) const HELD_BYTES: u64 = 160;
 
 /// Extents read at a time of a file that is to be held: one page for most.
 const HELD_PAGES: Pages = Pages { first: HELD_MAX + 1, most: HELD_MAX + 1 };
+
+/// Lists that the cache of them expects.
+const LISTS: usize = 64;
 
 /// All extents of one file, by the offset after them. Changed only under the exclusive lock of the inode.
 pub(super) type ByEnd = Mutex<BTreeMap<u64, Extent>>;
@@ -39,6 +46,8 @@ pub(super) struct Held {
     extents: Option<Arc<ByEnd>>,
     /// How many it might have had to be held.
     tried: usize,
+    /// How many there were when that was too much.
+    seen: usize,
     /// How many were read since, as they were not held.
     read: Arc<AtomicUsize>,
     /// How many fewer it has got since, as they were not held.
@@ -50,7 +59,17 @@ pub(super) struct Held {
 impl Held {
     fn new(extents: Option<Arc<ByEnd>>, tried: usize) -> Self {
         let weight = extents.as_ref().map_or(0, |extents| extents.lock().values().map(extent_bytes).sum());
-        Self { extents, tried, read: Arc::default(), fewer: Arc::default(), weight: 64 + weight }
+        Self { extents, tried, seen: 0, read: Arc::default(), fewer: Arc::default(), weight: 64 + weight }
+    }
+
+    /// Of a file that has more than may be held: `seen` of them were too many, or too heavy.
+    fn too_many(tried: usize, seen: usize) -> Self {
+        Self { seen, ..Self::new(None, tried) }
+    }
+
+    /// Whether `fewer` extents make it worth it to look again.
+    fn is_worth_a_look(&self, fewer: usize) -> bool {
+        fewer > FEWER.max(self.seen / FEWER_PART)
     }
 }
 
@@ -61,6 +80,15 @@ pub(super) struct Weigh;
 impl quick_cache::Weighter<Ino, Held> for Weigh {
     fn weight(&self, _: &Ino, held: &Held) -> u64 {
         held.weight
+    }
+}
+
+/// A cache of lists, of at most so many bytes. In one part: a list must fit into a part, and one of a large file takes most of all.
+pub(super) fn lists(bytes_max: u64) -> Cache<Ino, Held, Weigh> {
+    let options = OptionsBuilder::new().shards(1).estimated_items_capacity(LISTS).weight_capacity(bytes_max).build();
+    match options {
+        Ok(options) => Cache::with_options(options, Weigh, DefaultHashBuilder::default(), DefaultLifecycle::default()),
+        Err(_) => Cache::with_weighter(LISTS, bytes_max, Weigh),
     }
 }
 
@@ -133,12 +161,15 @@ impl Inner {
         match self.cached.extents.get(&ino) {
             // Who reads as many one by one is going to read more, and not for the first time: a reader passes each thrice.
             Some(held) if self.may_be_held(&held) && held.read.load(Ordering::Relaxed) > HELD_MAX => {
-                // Others go on without.
                 self.cached.extents.insert(ino, Held::new(None, self.cached.held_max));
                 self.hold(ino, self.cached.held_max).await
             }
             Some(held) => Ok(held.extents),
-            None => self.hold(ino, HELD_MAX).await,
+            None => {
+                // Others go on without.
+                self.cached.extents.insert(ino, Held::new(None, HELD_MAX));
+                self.hold(ino, HELD_MAX).await
+            }
         }
     }
 
@@ -174,11 +205,15 @@ impl Inner {
             if fits { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })
         .await?;
-        let held = fits.then(|| Arc::new(Mutex::new(extents)));
         // Too heavy is too heavy, however many may be held.
         let tried = if bytes > bytes_max { self.cached.held_max } else { count_max };
-        self.cached.extents.insert(ino, Held::new(held.clone(), tried));
-        Ok(held)
+        if !fits {
+            self.cached.extents.insert(ino, Held::too_many(tried, extents.len()));
+            return Ok(None);
+        }
+        let held = Arc::new(Mutex::new(extents));
+        self.cached.extents.insert(ino, Held::new(Some(Arc::clone(&held)), tried));
+        Ok(Some(held))
     }
 
     /// A file that was just made has no extents; nobody needs to look.
@@ -209,8 +244,8 @@ impl Inner {
         };
         let tried = self.cached.held_max;
         let held = match len <= tried && weight <= self.cached.held_bytes_max {
-            true => Held { extents: Some(extents), tried, read, fewer, weight },
-            false => Held::new(None, tried),
+            true => Held { extents: Some(extents), tried, seen: 0, read, fewer, weight },
+            false => Held::too_many(tried, len),
         };
         self.cached.extents.insert(ino, held);
     }
@@ -220,7 +255,7 @@ impl Inner {
     fn note_fewer(&self, ino: Ino, edit: &Edit) {
         let Some(held) = self.cached.extents.get(&ino) else { return };
         let fewer = edit.removed().count().saturating_sub(edit.added().count());
-        if held.fewer.fetch_add(fewer, Ordering::Relaxed) + fewer > FEWER {
+        if held.is_worth_a_look(held.fewer.fetch_add(fewer, Ordering::Relaxed) + fewer) {
             self.cached.extents.remove(&ino);
         }
     }
@@ -268,14 +303,37 @@ impl Edit {
         if range.start >= range.end || self.looked_at.has(range) {
             return Ok(());
         }
-        for extent in inner.touching(self.ino, range).await? {
+        let found = inner.touching(self.ino, range).await?;
+        self.saw(range, found);
+        Ok(())
+    }
+
+    /// Reads the extents that touch any of the ranges, which are in order and apart. Nothing was looked at before.
+    pub(super) async fn look_at_each(
+        &mut self,
+        inner: &Inner,
+        ranges: impl Iterator<Item = Range<u64>> + Send,
+    ) -> Result<()> {
+        let held = inner.held(self.ino).await?;
+        let mut places = Places::new(inner, self.ino);
+        for range in ranges.filter(|range| !range.is_empty()) {
+            let found = match &held {
+                Some(held) => touching_held(&held.lock(), &range).cloned().collect(),
+                None => places.touching(&range).await?,
+            };
+            self.saw(&range, found);
+        }
+        Ok(())
+    }
+
+    fn saw(&mut self, range: &Range<u64>, found: Vec<Extent>) {
+        for extent in found {
             if let Entry::Vacant(unseen) = self.before.entry(extent.offset) {
                 unseen.insert(extent.clone());
                 self.after.insert(extent.offset, extent);
             }
         }
         self.looked_at.0.insert((range.start, range.end));
-        Ok(())
     }
 
     /// Takes away what is in `range`, which was looked at; returns it.

@@ -26,8 +26,14 @@ const FOLDER: &str = "meta";
 /// Longer than any mount lives: the timer that it stands for is off.
 const NEVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// Bytes that a scan asks for in one request.
+/// Bytes that a scan asks for in one request; a short one asks for less, or it would go through far more blocks than it shows.
 const SCAN_AHEAD_BYTES: usize = 1 << 20;
+
+/// The least that a scan asks for.
+const SCAN_AHEAD_BYTES_MIN: usize = 16 << 10;
+
+/// No scan is short that shows so many records.
+const SCAN_SHORT: usize = 512;
 
 /// How long a read waits for a table that is missing.
 const SEARCH_MAX: Duration = Duration::from_secs(30);
@@ -99,7 +105,7 @@ impl Kv {
         }
         let mut searched = None;
         loop {
-            match gather(self.db.scan_with_options(range.clone(), &scan_options()).await, count).await {
+            match gather(self.db.scan_with_options(range.clone(), &scan_options(count)).await, count).await {
                 Ok(records) => return Ok(records),
                 Err(error) => self.search(error, &mut searched).await?,
             }
@@ -191,13 +197,14 @@ pub(super) struct Snapshot(Arc<DbSnapshot>);
 impl Snapshot {
     /// Up to `count` records of `range`, in order.
     pub(super) async fn scan(&self, range: Range<Key>, count: usize) -> Result<Vec<(Key, Bytes)>> {
-        gather(self.0.scan_with_options(range, &scan_options()).await, count).await.map_err(translate)
+        gather(self.0.scan_with_options(range, &scan_options(count)).await, count).await.map_err(translate)
     }
 }
 
-fn scan_options() -> ScanOptions {
+fn scan_options(count: usize) -> ScanOptions {
+    let part = SCAN_AHEAD_BYTES * count.min(SCAN_SHORT) / SCAN_SHORT;
     ScanOptions {
-        read_ahead_bytes: SCAN_AHEAD_BYTES,
+        read_ahead_bytes: part.max(SCAN_AHEAD_BYTES_MIN),
         max_fetch_tasks: SCAN_FETCHES,
         cache_blocks: true,
         ..ScanOptions::default()

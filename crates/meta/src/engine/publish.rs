@@ -101,10 +101,8 @@ impl Inner {
         let inode = self.locked_inode(ino).await?;
         self.hold_for_scattered(ino, file.extents.len()).await?;
         let mut edit = Edit::new(ino);
-        for extent in file.extents {
-            edit.look_at(self, &(extent.offset..extent.end().min(inode.size))).await?;
-            edit.put(extent);
-        }
+        edit.look_at_each(self, file.extents.iter().map(|extent| extent.offset..extent.end().min(inode.size))).await?;
+        file.extents.into_iter().for_each(|extent| edit.put(extent));
         if file.size < inode.size {
             edit.look_at(self, &(file.size..inode.size)).await?;
             edit.clear(&(file.size..u64::MAX));

@@ -15,9 +15,6 @@ use stoa_vfs::{Ino, Kind, Name};
 /// What one cached inode or bucket takes in memory, roughly, in bytes.
 const RECORD_BYTES: u64 = 512;
 
-/// Lists of extents that the cache of them expects: so few that it has two parts at most, since a list has to fit into one.
-const LISTS: usize = 64;
-
 /// Records read at a time by a scan; and those that may be as long as an attribute's value, which is 64 KiB.
 const SCAN_PAGE: usize = 1024;
 const LONG_PAGE: usize = 16;
@@ -52,10 +49,10 @@ impl Cached {
         Self {
             inodes: Cache::new(items),
             buckets: Cache::new(items),
-            extents: Cache::with_weighter(LISTS, share.max(1 << 20), super::extents::Weigh),
-            held_max: usize::try_from(share / 2 / super::extents::HELD_BYTES).unwrap_or(usize::MAX).max(HELD_MAX),
-            // Of one of its two parts, what is not kept for lists that are new.
-            held_bytes_max: share.max(1 << 20) / 2 * 9 / 10,
+            extents: super::extents::lists(share.max(1 << 20)),
+            held_max: usize::try_from(share / super::extents::HELD_BYTES).unwrap_or(usize::MAX).max(HELD_MAX),
+            // What is not kept for lists that are new.
+            held_bytes_max: share.max(1 << 20) * 9 / 10,
             whole: super::whole::Whole::new(share.max(1 << 20)),
             windows: Cache::with_weighter(64, share.max(1 << 20), super::window::Weigh),
             window_max: WINDOW_MAX.min(items / 4),

@@ -5,7 +5,7 @@ use super::extents::check_cover_from;
 use super::read::extent_of;
 use crate::record::RecordKey;
 use crate::{Extent, Result, SegmentId};
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::ops::{ControlFlow, Range};
 use stoa_vfs::{Ino, Kind};
 
@@ -18,6 +18,10 @@ pub(super) struct Pages {
 
 /// A walk begins with few, as it may be a short one.
 const PAGES: Pages = Pages { first: 64, most: 1024 };
+
+/// The least that is read for a place; and one of so many extents must be wanted for more.
+const PAGE_MIN: usize = 16;
+const WANTED: usize = 64;
 
 impl Inner {
     /// Shows `each` the extents of a file, whole and in order, from the one that covers `from` on, until it has seen enough. The lock
@@ -47,25 +51,31 @@ impl Inner {
         pages: Pages,
         mut each: impl FnMut(Extent) -> ControlFlow<()> + Send,
     ) -> Result<usize> {
-        let (_, end) = RecordKey::all_about(b'e', ino.0);
         let (mut next, mut count, mut read) = (from, pages.first, 0);
         loop {
-            let start = RecordKey::Extent(ino, next.saturating_add(1)).encode();
-            let page = self.scan(start..end.clone(), count).await?;
-            let last = page.len() < count;
+            let (page, more) = self.page(ino, next, count).await?;
             read += page.len();
-            for (key, value) in page {
-                let extent = extent_of(ino, &key, value)?;
+            for extent in page {
                 next = extent.end();
                 if each(extent).is_break() {
                     return Ok(read);
                 }
             }
-            if last {
+            if !more {
                 return Ok(read);
             }
             count = (count * 2).min(pages.most);
         }
+    }
+
+    /// Reads a page of the extents of a file that is not held, from the one that covers `from` on; says whether there may be more.
+    async fn page(&self, ino: Ino, from: u64, count: usize) -> Result<(Vec<Extent>, bool)> {
+        let (_, end) = RecordKey::all_about(b'e', ino.0);
+        let start = RecordKey::Extent(ino, from.saturating_add(1)).encode();
+        let page = self.scan(start..end, count).await?;
+        let more = page.len() == count;
+        let extents = page.into_iter().map(|(key, value)| extent_of(ino, &key, value)).collect::<Result<_>>()?;
+        Ok((extents, more))
     }
 
     /// Up to `count` extents that `wanted` names, whole and in order, from the one that covers `from` on.
@@ -145,6 +155,54 @@ impl Inner {
         })
         .await?;
         Ok(starts)
+    }
+}
+
+/// Goes forward through the extents of a file that is not held, from place to place. Pages serve as many places as lie within them: of
+/// very many places, to search for each by itself would take the time of all of the file's extents several times over.
+#[derive(Debug)]
+pub(super) struct Places<'i> {
+    inner: &'i Inner,
+    ino: Ino,
+    page: VecDeque<Extent>,
+    /// Up to where `page` has all that was not passed.
+    reached: u64,
+    /// Whether there may be extents after the page.
+    more: bool,
+    /// Extents to read next, and how many of those that were read were wanted.
+    count: usize,
+    wanted: usize,
+}
+
+impl<'i> Places<'i> {
+    pub(super) fn new(inner: &'i Inner, ino: Ino) -> Self {
+        Self { inner, ino, page: VecDeque::new(), reached: 0, more: true, count: PAGES.first, wanted: 0 }
+    }
+
+    /// The extents that touch `range`, whole. It begins where the one before did, or later. The lock is held.
+    pub(super) async fn touching(&mut self, range: &Range<u64>) -> Result<Vec<Extent>> {
+        while self.page.front().is_some_and(|first| first.end() <= range.start) {
+            self.page.pop_front();
+        }
+        while self.more && self.reached < range.end {
+            self.read_on(self.reached.max(range.start)).await?;
+        }
+        let touching: Vec<_> = self.page.iter().take_while(|extent| extent.offset < range.end).cloned().collect();
+        self.wanted += touching.len();
+        Ok(touching)
+    }
+
+    async fn read_on(&mut self, from: u64) -> Result<()> {
+        // Longer pages while one in some of them is wanted: to begin another takes the time of many.
+        let worth_it = self.wanted >= self.count / WANTED;
+        self.count = if worth_it { (self.count * 2).min(PAGES.most) } else { (self.count / 2).max(PAGE_MIN) };
+        self.wanted = 0;
+        let (page, more) = self.inner.page(self.ino, from, self.count).await?;
+        self.inner.note_read(self.ino, page.len());
+        self.reached = page.last().map_or(from, Extent::end);
+        self.more = more;
+        self.page.extend(page);
+        Ok(())
     }
 }
 

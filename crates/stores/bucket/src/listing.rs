@@ -95,11 +95,11 @@ impl Listing {
         self.scans.lock().scans.iter().for_each(|scan| scan.changes.lock().add_all());
     }
 
-    /// The directory was made just now, with nothing in it: that is a listing.
+    /// The directory was made just now, with nothing in it but its marker: that is a listing.
     pub(crate) fn is_new(&self, pages: &Pages) {
         let scan = self.scans.lock().begin();
         scan.marks.lock().reached(None);
-        pages.keep((scan.id, 0), &Arc::new(Page::new([], true)));
+        pages.keep((scan.id, 0), &Arc::new(Page::new([], true).marked(true)));
     }
 
     /// Whether there are other names than those that were changed here, by what was last listed and is not older than `ttl`.
@@ -110,6 +110,12 @@ impl Listing {
         // Who removes all begins with the first.
         let at_hand = (0..count).rev().filter_map(|number| pages.get((scan.id, number), Some(ttl)));
         at_hand.into_iter().any(|page| page.names().rev().any(|name| !changes.has(name)))
+    }
+
+    /// Whether it has a marker, by what was last listed and is not older than `ttl`: it stays then, whatever is removed from it.
+    pub(crate) fn is_marked(&self, pages: &Pages, ttl: Duration) -> bool {
+        let first = self.recent(ttl).and_then(|scan| pages.get((scan.id, 0), Some(ttl)));
+        first.is_some_and(|page| page.is_marked())
     }
 
     /// The directory has another name: who is at it has to begin again.

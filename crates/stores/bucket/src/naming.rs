@@ -209,7 +209,10 @@ impl Bucket {
 
     /// Sees to it that a directory does not go with the last name in it: rmdir alone removes one.
     pub(crate) async fn keep(&self, node: &Node, directory: &Directory) -> Result<()> {
-        if directory == self.root() || directory.is_continued() || node.listing.has_others(&self.pages, self.ttl) {
+        if directory == self.root() || directory.is_continued() {
+            return Ok(());
+        }
+        if node.listing.is_marked(&self.pages, self.ttl) || node.listing.has_others(&self.pages, self.ttl) {
             return Ok(());
         }
         match first_below(&self.s3, directory.prefix()).await {

@@ -79,10 +79,14 @@ impl Bucket {
         let object = content(version)?;
         let wanted = pieces(range.clone(), version.size);
         let reading = self.cache.read(&object, &wanted, Arc::new(Raw));
-        if let Some(ahead) = open.read_ahead.on_read(offset, len, version.size) {
-            self.cache.prefetch(object.clone(), pieces(ahead, version.size), Arc::new(Raw));
-        }
-        let read = reading.await.map_err(|error| told_of_read(&error))?;
+        let ahead = async {
+            if let Some(ahead) = open.read_ahead.on_read(offset, len, version.size) {
+                self.cache.prefetch(object.clone(), pieces(ahead, version.size), Arc::new(Raw));
+            }
+        };
+        // What is read is asked for first.
+        let (read, ()) = futures::join!(reading, ahead);
+        let read = read.map_err(|error| told_of_read(&error))?;
         self.give_up_passed(open, &object, version.size);
         Ok(within(read, range))
     }

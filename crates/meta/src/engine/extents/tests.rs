@@ -5,6 +5,7 @@ use crate::{Codec, Content, Extent, FileUpdate, FrameRef, Meta, NewSegment, Run,
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use stoa_vfs::Ino;
 
 const LEN: u64 = 4096;
@@ -141,4 +142,42 @@ async fn that_the_extents_of_a_file_are_too_heavy_is_found_out_once() {
     // With a few less they fit.
     engine.publish(&[], update(Vec::new(), 100)).await.unwrap();
     assert!(engine.0.held(ino).await.unwrap().is_some());
+}
+
+/// Each of them searched for by itself would read the file many times over.
+#[tokio::test]
+async fn many_places_of_a_file_that_is_not_held_are_found_in_one_pass() {
+    let (store, first, ino) = empty_file().await;
+    let many = u64::try_from(first.0.cached.held_max).unwrap() + 1;
+    let update = |extents| vec![FileUpdate { ino, extents, size: many * LEN, modified: None }];
+    let mut expected: Vec<Extent> = (0..many).map(|index| extent(index, index)).collect();
+    first.publish(&[], update(expected.clone())).await.unwrap();
+    first.close().await.unwrap();
+
+    let engine = open(&store).await;
+    // Here many and there few; and none at all for a while.
+    let near = |index: &u64| index.is_multiple_of(5) && *index < many / 2;
+    let far = |index: &u64| index.is_multiple_of(400) && *index > many * 3 / 4;
+    for round in 1..=3 {
+        let changed: Vec<u64> = (0..many).filter(|index| near(index) || far(index) || *index == many - 1).collect();
+        let changed: Vec<Extent> = changed.into_iter().map(|index| extent(index, index + round * many)).collect();
+        for extent in &changed {
+            expected[usize::try_from(extent.offset / LEN).unwrap()] = extent.clone();
+        }
+        engine.publish(&[], update(changed)).await.unwrap();
+        let held = engine.0.cached.extents.get(&ino).unwrap();
+        assert!(held.extents.is_none(), "it is held, which shows nothing");
+        let read = u64::try_from(held.read.swap(0, Ordering::Relaxed)).unwrap();
+        assert!(read < many, "{read} extents were read of {many}");
+        // One that lies across several, and one that is cut.
+        let across = Extent { offset: 7 * round * LEN, len: 9 * LEN / 2, content: Content::Hole };
+        engine.publish(&[], update(vec![across.clone()])).await.unwrap();
+        let at = usize::try_from(7 * round).unwrap();
+        let rest = expected[at + 4].slice(&(across.end()..u64::MAX)).unwrap();
+        let undone: Vec<Extent> = expected[at..at + 5].to_vec();
+        let found = engine.extents(ino, across.offset..rest.end()).await.unwrap();
+        assert_eq!(found, [across, rest]);
+        engine.publish(&[], update(undone)).await.unwrap();
+    }
+    assert_eq!(engine.extents(ino, 0..many * LEN).await.unwrap(), expected);
 }

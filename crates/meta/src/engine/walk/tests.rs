@@ -8,7 +8,7 @@ use stoa_vfs::{Caller, Ino, Make, Node};
 const LEN: u64 = 4096;
 
 /// More extents than the engine of these tests holds in memory, even of a file that it writes.
-const MANY: u64 = 40_000;
+const MANY: u64 = 50_000;
 
 /// Transactions for that many.
 const STEPS: u64 = MANY.div_ceil(4096);

@@ -1,7 +1,7 @@
 //! Getting pages from the store.
 
 use super::mark::Mark;
-use super::merge::{Item, merge};
+use super::merge::{Item, is_marker, merge};
 use super::{Page, Scan};
 use crate::bucket::Bucket;
 use crate::directory::Directory;
@@ -48,9 +48,10 @@ impl Bucket {
             scan.marks.lock().of(number).ok_or(Error::Invalid("a place in the directory that nobody was at"))?;
         let until = next.as_ref().map(|next| next.after.as_str());
         let (keys, last) = self.keys(directory, &mark, until).await.map_err(told)?;
+        let marked = keys.objects.iter().any(|object| is_marker(directory, object));
         let merged = merge(directory, &mark, keys, last);
         let (items, reached) = merged.map_err(|key| unordered(directory, &key))?;
-        let page = Arc::new(Page::new(self.found(items).await?, last));
+        let page = Arc::new(Page::new(self.found(items).await?, last).marked(marked));
         if next.is_none() {
             scan.marks.lock().reached((!last).then_some(reached));
         }

@@ -38,9 +38,7 @@ pub(super) fn merge(
         merging.decide(text);
         match key {
             Key::Prefix(prefix) => merging.directory(&prefix),
-            // Its own marker, unless that has content, which must have a name.
-            Key::Object(object)
-                if object.key == directory.prefix() && !directory.is_continued() && object.size == 0 => {}
+            Key::Object(object) if is_marker(directory, &object) => {}
             Key::Object(object) => merging.mark.open.push(object),
         }
     }
@@ -48,6 +46,11 @@ pub(super) fn merge(
         merging.object(object, false);
     }
     Ok((merging.entries, merging.mark))
+}
+
+/// Whether an object is the directory's own marker. One that has content must have a name.
+pub(super) fn is_marker(directory: &Directory, object: &Listed) -> bool {
+    object.key == directory.prefix() && !directory.is_continued() && object.size == 0
 }
 
 struct Merging<'d> {

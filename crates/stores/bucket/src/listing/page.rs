@@ -21,6 +21,8 @@ pub(crate) struct Page {
     entries: Vec<PageEntry>,
     /// Whether the directory ends here.
     pub(crate) last: bool,
+    /// Whether the directory's own marker was among the keys.
+    marked: bool,
     fetched: Instant,
 }
 
@@ -45,7 +47,16 @@ impl Page {
             entry.hash = entry.hash.max(before + 1);
             before = entry.hash;
         }
-        Self { entries, last, fetched: Instant::now() }
+        Self { entries, last, marked: false, fetched: Instant::now() }
+    }
+
+    /// The same, of a directory that has a marker, which comes before all that is in it; or has none.
+    pub(super) fn marked(self, marked: bool) -> Self {
+        Self { marked, ..self }
+    }
+
+    pub(super) fn is_marked(&self) -> bool {
+        self.marked
     }
 
     /// The entries after a place.

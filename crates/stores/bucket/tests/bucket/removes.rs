@@ -73,6 +73,12 @@ async fn what_was_listed_is_removed_without_another_look() {
     assert_eq!(last, (Ok(()), lists(1)), "whether the directory is empty is asked");
     assert_eq!(world.keys().await, ["dir/"]);
     assert!(world.ls("dir").await.is_empty());
+    // Its marker was listed: it stays, whatever goes.
+    world.create(&names[0]).await.close().await.unwrap();
+    world.stat(&names[0]).await.unwrap();
+    assert_eq!(world.cost(unlink(&world, &names[0])).await, (Ok(()), FREE));
+    assert_eq!(world.cost(rmdir(&world, "dir")).await, (Ok(()), lists(1)));
+    assert_eq!(world.keys().await, Vec::<String>::new());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,17 +1,15 @@
 //! What is written one after the other lies together in the store, however its requests arrive: one request reads it back.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test that can't go on fails")]
-
+use crate::world::{self, File, assert_clean, content, find, make, quiet};
 use bytes::Bytes;
-use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
-use stoa_vfs::{Caller, Handle, Ino, Make, Name, Node, OpenFlags, SetAttr, Vfs, WriteFlags};
-use stoa_volume::{FormatOptions, FsckOptions, OpenOptions, Owner, Silent, Volume};
+use stoa_vfs::{Ino, SetAttr, Vfs};
+use stoa_volume::{OpenOptions, Volume};
 use tokio::time::timeout;
 
 const REQUEST: u64 = 8 << 20;
@@ -20,24 +18,14 @@ const FILES: u64 = 4;
 /// For what takes no time.
 const LIMIT: Duration = Duration::from_secs(60);
 
-async fn format() -> Arc<InMemory> {
+async fn formatted() -> Arc<InMemory> {
     let store = Arc::new(InMemory::new());
-    stoa_volume::format(Arc::clone(&store) as Arc<dyn ObjectStore>, &FormatOptions::default()).await.unwrap();
+    world::format(&(Arc::clone(&store) as _)).await.unwrap();
     store
 }
 
 async fn open(store: Arc<InMemory>) -> Arc<Volume> {
-    let owner = Owner::new("test", "test");
-    // Nothing is flushed but what goes into the log by itself.
-    let options =
-        OpenOptions { commit_interval: Duration::from_secs(3600), take_over: true, ..OpenOptions::new(owner) };
-    Volume::open(store, options).await.unwrap()
-}
-
-async fn make(volume: &Volume, called: String) -> (Ino, Handle) {
-    let make = Make { node: Node::Regular, mode: 0o644, umask: 0 };
-    let ino = volume.make(Caller::ROOT, Ino::ROOT, &Name::new(called.into_bytes()).unwrap(), &make).await.unwrap();
-    (ino.attr.ino, volume.open(ino.attr.ino, OpenFlags { write: true, ..OpenFlags::default() }).await.unwrap())
+    world::open(&(store as _), OpenOptions { take_over: true, ..quiet() }).await
 }
 
 /// Bytes that don't compress, and differ everywhere.
@@ -49,18 +37,17 @@ fn noise(file: u64, offset: u64, len: u64) -> Bytes {
 }
 
 /// Writes several files at once, each in writes of `step` bytes of which each second overtakes the one before.
-async fn write(volume: &Volume, size: u64, step: u64) -> Vec<(Ino, Handle)> {
+async fn write(volume: &Volume, size: u64, step: u64) -> Vec<File> {
     let mut files = Vec::new();
     for number in 0..FILES {
-        files.push(make(volume, format!("file-{number}")).await);
+        files.push(make(volume, &format!("file-{number}")).await);
     }
     let writes = size.div_ceil(step);
     for at in std::iter::once(0).chain((1..writes).step_by(2).flat_map(|first| [first + 1, first])) {
-        for (number, (ino, handle)) in (0..).zip(&files) {
+        for (number, file) in (0..).zip(&files) {
             let offset = at * step;
             if offset < size {
-                let data = noise(number, offset, step.min(size - offset));
-                volume.write(*ino, *handle, offset, data, WriteFlags::default()).await.unwrap();
+                world::write(volume, *file, offset, noise(number, offset, step.min(size - offset))).await;
             }
         }
     }
@@ -74,7 +61,7 @@ async fn write(volume: &Volume, size: u64, step: u64) -> Vec<(Ino, Handle)> {
 async fn files_that_are_written_at_once_are_read_with_whole_requests() {
     const SIZE: u64 = 40 << 20;
     for step in [1 << 20, 700_001] {
-        let volume = open(format().await).await;
+        let volume = open(formatted().await).await;
         let mut segments = HashSet::new();
         for (number, (ino, handle)) in (0..).zip(write(&volume, SIZE, step).await) {
             let extents = volume.file_info(ino).await.unwrap().extents;
@@ -92,22 +79,12 @@ async fn files_that_are_written_at_once_are_read_with_whole_requests() {
     }
 }
 
-/// The content of a file, from the start to its end.
-async fn content(volume: &Volume, (ino, handle): (Ino, Handle)) -> Vec<u8> {
-    let size = volume.getattr(ino).await.unwrap().size;
-    let mut content = Vec::new();
-    while (content.len() as u64) < size {
-        content.extend(volume.read(ino, handle, content.len() as u64, 1 << 20).await.unwrap().concat());
-    }
-    content
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_crash_leaves_the_beginning_of_a_stream() {
     const SIZE: u64 = 40 << 20;
-    let store = format().await;
+    let store = formatted().await;
     let volume = open(Arc::clone(&store)).await;
-    let file = make(&volume, "stream".into()).await;
+    let file = make(&volume, "stream").await;
     let whole = noise(0, 0, SIZE);
     let mut longest = 0;
     let mut look = async || {
@@ -122,7 +99,7 @@ async fn a_crash_leaves_the_beginning_of_a_stream() {
             continue;
         }
         let data = whole.slice((at << 20) as usize..((at + 1) << 20) as usize);
-        volume.write(file.0, file.1, at << 20, data, WriteFlags::default()).await.unwrap();
+        world::write(&volume, file, at << 20, data).await;
         // What is on its way arrives at some moment.
         tokio::time::sleep(Duration::from_millis(at % 7)).await;
         look().await;
@@ -133,12 +110,10 @@ async fn a_crash_leaves_the_beginning_of_a_stream() {
 }
 
 /// What a crash at this moment leaves of a file. What has arrived is committed, as it is with any change of names.
-async fn after_crash(volume: &Volume, store: &InMemory, called: &'static str) -> Vec<u8> {
+async fn after_crash(volume: &Volume, store: &InMemory, called: &str) -> Vec<u8> {
     volume.fsync(Ino::ROOT).await.unwrap();
     let after = open(Arc::new(store.fork())).await;
-    let ino = after.lookup(Ino::ROOT, &Name::new(called).unwrap()).await.unwrap().attr.ino;
-    let handle = after.open(ino, OpenFlags::default()).await.unwrap();
-    content(&after, (ino, handle)).await
+    content(&after, find(&after, called).await).await
 }
 
 /// Drops what a file was before it was as `found`: it never goes back.
@@ -149,10 +124,10 @@ fn forget_earlier(states: &mut Vec<Vec<u8>>, found: &[u8]) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_what_is_overwritten_a_crash_leaves_the_first_writes() {
-    let store = format().await;
+    let store = formatted().await;
     let volume = open(Arc::clone(&store)).await;
-    let file = make(&volume, "file".into()).await;
-    volume.write(file.0, file.1, 0, noise(0, 0, 2 * REQUEST), WriteFlags::default()).await.unwrap();
+    let file = make(&volume, "file").await;
+    world::write(&volume, file, 0, noise(0, 0, 2 * REQUEST)).await;
     volume.fsync(file.0).await.unwrap();
     // One beyond where a layer may end comes first, and one across it last.
     let rounds = [REQUEST, 0, 1 << 20, 2 << 20, 3 << 20, 4 << 20, 5 << 20, 6 << 20, 7 << 20, REQUEST - (1 << 19)];
@@ -162,7 +137,7 @@ async fn of_what_is_overwritten_a_crash_leaves_the_first_writes() {
         let mut state = states.last().unwrap().clone();
         state[offset as usize..offset as usize + data.len()].copy_from_slice(&data);
         states.push(state);
-        volume.write(file.0, file.1, offset, data, WriteFlags::default()).await.unwrap();
+        world::write(&volume, file, offset, data).await;
         tokio::time::sleep(Duration::from_millis(round % 5)).await;
         forget_earlier(&mut states, &after_crash(&volume, &store, "file").await);
     }
@@ -181,9 +156,9 @@ async fn a_file_is_as_written_wherever_layers_end() {
     const SIZE: usize = 36 << 20;
     for seed in 0..6 {
         let mut random = StdRng::seed_from_u64(seed);
-        let store = format().await;
+        let store = formatted().await;
         let mut volume = open(Arc::clone(&store)).await;
-        let mut file = make(&volume, "file".into()).await;
+        let mut file = make(&volume, "file").await;
         let mut model: Vec<u8> = Vec::new();
         for step in 0..120_u64 {
             match random.random_range(0..100) {
@@ -197,7 +172,7 @@ async fn a_file_is_as_written_wherever_layers_end() {
                     };
                     let len = random.random_range(1..2 << 20).min((SIZE as u64).saturating_sub(offset));
                     let data = noise(step, offset, len);
-                    volume.write(file.0, file.1, offset, data.clone(), WriteFlags::default()).await.unwrap();
+                    world::write(&volume, file, offset, data.clone()).await;
                     if len > 0 {
                         let (start, end) = (offset as usize, (offset + len) as usize);
                         model.resize(model.len().max(end), 0);
@@ -214,8 +189,7 @@ async fn a_file_is_as_written_wherever_layers_end() {
                 _ => {
                     volume.close().await.unwrap();
                     volume = open(Arc::clone(&store)).await;
-                    file.0 = volume.lookup(Ino::ROOT, &Name::new("file").unwrap()).await.unwrap().attr.ino;
-                    file.1 = volume.open(file.0, OpenFlags { write: true, ..OpenFlags::default() }).await.unwrap();
+                    file = find(&volume, "file").await;
                 }
             }
             assert_eq!(volume.getattr(file.0).await.unwrap().size, model.len() as u64, "seed {seed}, step {step}");
@@ -223,8 +197,7 @@ async fn a_file_is_as_written_wherever_layers_end() {
                 assert!(content(&volume, file).await == model, "seed {seed}, step {step}");
             }
         }
-        let report = volume.fsck(FsckOptions { data: true, repair: false }, &Silent).await.unwrap();
-        assert_eq!(report.problems, [], "seed {seed}");
+        assert_clean(&volume).await;
         volume.close().await.unwrap();
     }
 }

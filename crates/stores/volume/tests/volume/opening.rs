@@ -1,42 +1,29 @@
 //! Making and opening a volume when others do so too, and when it fails halfway.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that can't go on fails")]
-
-#[path = "opening/hooked.rs"]
-mod hooked;
-
+use crate::hooked::{Hook, Hooked};
+use crate::world::{self, REGULAR, Store, format, formatted, make, name};
 use futures::TryStreamExt;
-use hooked::{Hook, Hooked};
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 use std::sync::Arc;
 use std::time::Duration;
-use stoa_vfs::{Caller, Handle, Ino, Make, Name, Node, OpenFlags, Vfs, WriteFlags};
-use stoa_volume::{Error, FormatOptions, OpenOptions, Owner, Volume};
+use stoa_vfs::{Caller, Ino, Vfs};
+use stoa_volume::{Error, OpenOptions, Volume};
 
-fn memory() -> Arc<dyn ObjectStore> {
+fn memory() -> Store {
     Arc::new(InMemory::new())
 }
 
-async fn format(store: &Arc<dyn ObjectStore>) -> stoa_volume::Result<stoa_volume::VolumeInfo> {
-    stoa_volume::format(Arc::clone(store), &FormatOptions::default()).await
+async fn try_open(store: &Store, read_only: bool) -> stoa_volume::Result<Arc<Volume>> {
+    Volume::open(Arc::clone(store), OpenOptions { read_only, ..world::options() }).await
 }
 
-async fn try_open(store: &Arc<dyn ObjectStore>, read_only: bool) -> stoa_volume::Result<Arc<Volume>> {
-    let options = OpenOptions { read_only, ..OpenOptions::new(Owner::new("test", "test")) };
-    Volume::open(Arc::clone(store), options).await
-}
-
-async fn open(store: &Arc<dyn ObjectStore>) -> Arc<Volume> {
+async fn open(store: &Store) -> Arc<Volume> {
     try_open(store, false).await.unwrap()
 }
 
-fn file() -> Make {
-    Make { node: Node::Regular, mode: 0o644, umask: 0 }
-}
-
-async fn names(store: &Arc<dyn ObjectStore>, prefix: &str) -> Vec<String> {
+async fn names(store: &Store, prefix: &str) -> Vec<String> {
     let objects: Vec<_> = store.list(Some(&Path::from(prefix))).try_collect().await.unwrap();
     objects.into_iter().map(|object| object.location.to_string()).collect()
 }
@@ -51,8 +38,7 @@ async fn of_many_formats_at_once_one_makes_the_volume() {
                 let made = format(&store).await?;
                 // Written while the others are still at it.
                 let volume = open(&store).await;
-                let name = Name::new("kept").unwrap();
-                volume.make(Caller::ROOT, Ino::ROOT, &name, &file()).await.unwrap();
+                volume.make(Caller::ROOT, Ino::ROOT, &name("kept"), &REGULAR).await.unwrap();
                 volume.close().await.unwrap();
                 Ok::<_, Error>(made)
             })
@@ -66,7 +52,7 @@ async fn of_many_formats_at_once_one_makes_the_volume() {
         }
         let volume = open(&store).await;
         assert_eq!(volume.status().volume.uuid, winners[0].uuid);
-        volume.lookup(Ino::ROOT, &Name::new("kept").unwrap()).await.unwrap();
+        volume.lookup(Ino::ROOT, &name("kept")).await.unwrap();
         volume.close().await.unwrap();
         store.head(&Path::from("format.json")).await.unwrap_err();
     }
@@ -75,7 +61,7 @@ async fn of_many_formats_at_once_one_makes_the_volume() {
 #[tokio::test]
 async fn a_format_that_was_interrupted_is_told_with_what_to_do() {
     let store = memory();
-    let hanging: Arc<dyn ObjectStore> = Hooked::over(&store, Hook::Hang("meta"));
+    let hanging: Store = Hooked::over(&store, Hook::Hang("meta"));
     tokio::time::timeout(Duration::from_millis(200), format(&hanging)).await.unwrap_err();
     let said = format(&store).await.unwrap_err().to_string();
     assert!(said.contains("it was interrupted") && said.contains("remove every object under"), "{said}");
@@ -95,8 +81,7 @@ async fn other_things_are_not_taken_for_an_interrupted_format() {
 
 #[tokio::test]
 async fn a_failed_open_gives_the_volume_back() {
-    let store = memory();
-    format(&store).await.unwrap();
+    let store = formatted().await;
     for name in names(&store, "meta").await {
         store.delete(&Path::from(name)).await.unwrap();
     }
@@ -109,28 +94,19 @@ async fn a_failed_open_gives_the_volume_back() {
 
 #[tokio::test]
 async fn who_is_overtaken_while_opening_gives_way() {
-    let store = memory();
-    format(&store).await.unwrap();
-    let crossed: Arc<dyn ObjectStore> = Hooked::over(&store, Hook::TakeOver("meta"));
+    let store = formatted().await;
+    let crossed: Store = Hooked::over(&store, Hook::TakeOver("meta"));
     let refused = try_open(&crossed, false).await.unwrap_err();
     assert!(matches!(&refused, Error::Fenced(why) if why.contains("host other")), "{refused}");
 }
 
-/// Makes a file in the root, and opens it to write.
-async fn writer(volume: &Volume, name: &Name) -> (Ino, Handle) {
-    let ino = volume.make(Caller::ROOT, Ino::ROOT, name, &file()).await.unwrap().attr.ino;
-    (ino, volume.open(ino, OpenFlags { write: true, ..OpenFlags::default() }).await.unwrap())
-}
-
 /// A volume whose last mount ended with a file of `len` bytes that was unlinked and still open.
-async fn with_orphan(len: usize) -> Arc<dyn ObjectStore> {
-    let store = memory();
-    format(&store).await.unwrap();
+async fn with_orphan(len: usize) -> Store {
+    let store = formatted().await;
     let volume = open(&store).await;
-    let name = Name::new("orphan").unwrap();
-    let (ino, handle) = writer(&volume, &name).await;
-    volume.write(ino, handle, 0, vec![1; len].into(), WriteFlags::default()).await.unwrap();
-    volume.unlink(Ino::ROOT, &name).await.unwrap();
+    let file = make(&volume, "orphan").await;
+    world::write(&volume, file, 0, vec![1; len]).await;
+    volume.unlink(Ino::ROOT, &name("orphan")).await.unwrap();
     volume.close().await.unwrap();
     store
 }
@@ -163,14 +139,12 @@ const WRITES_MAX: u64 = 2_000_000;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_written_while_a_volume_closes_is_stored_or_refused() {
     for _ in 0..20 {
-        let store = memory();
-        format(&store).await.unwrap();
+        let store = formatted().await;
         let volume = open(&store).await;
-        let name = Name::new("file").unwrap();
-        let (ino, handle) = writer(&volume, &name).await;
+        let (ino, handle) = make(&volume, "file").await;
         let writing = Arc::clone(&volume);
         let writer = tokio::spawn(async move {
-            let write = |at| writing.write(ino, handle, at, vec![1].into(), WriteFlags::default());
+            let write = |at| writing.write(ino, handle, at, vec![1].into(), stoa_vfs::WriteFlags::default());
             let mut written = 0;
             while written < WRITES_MAX && write(written).await.is_ok() {
                 written += 1;
@@ -181,7 +155,7 @@ async fn what_is_written_while_a_volume_closes_is_stored_or_refused() {
         volume.close().await.unwrap();
         let written = writer.await.unwrap();
         let volume = open(&store).await;
-        let stored = volume.lookup(Ino::ROOT, &name).await.unwrap().attr.size;
+        let stored = volume.lookup(Ino::ROOT, &name("file")).await.unwrap().attr.size;
         assert!((1..=stored).contains(&written), "{written} bytes were taken, {stored} are stored");
         volume.close().await.unwrap();
     }

@@ -1,20 +1,17 @@
 //! How many requests it takes to read, and to bring together, what random writes scattered over segments: few for each segment, not one for each
 //! page.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that can't go on fails")]
-
-use bytes::Bytes;
+use crate::world::{self, File, REGULAR, Store, content, make, name, noise, quiet};
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
+use rand::SeedableRng;
 use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
-use rand::{RngCore, SeedableRng};
 use std::sync::Arc;
-use std::time::Duration;
 use stoa_objects::{FaultPlan, Injection, Meter, Verb};
-use stoa_vfs::{Caller, Handle, Ino, Make, Name, Node, OpenFlags, Vfs, WriteFlags};
-use stoa_volume::{FormatOptions, OpenOptions, Owner, Silent, Volume};
+use stoa_vfs::{Caller, Ino, OpenFlags, Vfs};
+use stoa_volume::{OpenOptions, Silent, Volume};
 
 const PAGE: usize = 4096;
 const PAGES: usize = 4096;
@@ -24,9 +21,9 @@ const ROUNDS: usize = 4;
 const REQUEST: usize = 1 << 20;
 
 struct Scattered {
-    store: Arc<dyn ObjectStore>,
+    store: Store,
     meter: Meter,
-    content: Vec<u8>,
+    content: bytes::Bytes,
 }
 
 impl Scattered {
@@ -34,32 +31,26 @@ impl Scattered {
     async fn write() -> Self {
         let (memory, meter): (Arc<dyn ObjectStore>, _) = (Arc::new(InMemory::new()), Meter::new());
         let store = meter.wrap(memory);
-        stoa_volume::format(Arc::clone(&store), &FormatOptions::default()).await.unwrap();
-        let mut rng = SmallRng::seed_from_u64(7);
-        let mut content = vec![0; PAGES * PAGE];
-        rng.fill_bytes(&mut content);
-        let mut pages: Vec<(usize, &[u8])> = content.chunks(PAGE).enumerate().collect();
-        pages.shuffle(&mut rng);
+        world::format(&store).await.unwrap();
+        let content = noise(7, PAGES * PAGE);
+        let mut pages: Vec<usize> = (0..PAGES).collect();
+        pages.shuffle(&mut SmallRng::seed_from_u64(7));
         let volume = open(&store).await;
-        let make = Make { node: Node::Regular, mode: 0o644, umask: 0 };
-        let ino = volume.make(Caller::ROOT, Ino::ROOT, &name(), &make).await.unwrap().attr.ino;
-        let handle = volume.open(ino, OpenFlags { write: true, ..OpenFlags::default() }).await.unwrap();
+        let file = make(&volume, "file").await;
         for round in pages.chunks(PAGES / ROUNDS) {
-            for (number, page) in round {
-                let (offset, data) = ((number * PAGE) as u64, Bytes::copy_from_slice(page));
-                volume.write(ino, handle, offset, data, WriteFlags::default()).await.unwrap();
+            for number in round {
+                world::write(&volume, file, (number * PAGE) as u64, page(&content, *number)).await;
             }
-            volume.fsync(ino).await.unwrap();
+            volume.fsync(file.0).await.unwrap();
         }
         volume.close().await.unwrap();
         Self { store, meter, content }
     }
 
     /// Of each four pages three die: all segments are sparse, and what lives in them is far apart.
-    async fn overwrite_most(&self, volume: &Volume, (ino, handle): (Ino, Handle)) {
-        for (number, page) in self.content.chunks(PAGE).enumerate().filter(|(number, _)| !number.is_multiple_of(4)) {
-            let (offset, data) = ((number * PAGE) as u64, Bytes::copy_from_slice(page));
-            volume.write(ino, handle, offset, data, WriteFlags::default()).await.unwrap();
+    async fn overwrite_most(&self, volume: &Volume, file: File) {
+        for number in (0..PAGES).filter(|number| !number.is_multiple_of(4)) {
+            world::write(volume, file, (number * PAGE) as u64, page(&self.content, number)).await;
         }
     }
 
@@ -67,31 +58,25 @@ impl Scattered {
         self.meter.counts().of(Verb::Get)
     }
 
-    async fn check(&self, volume: &Volume, (ino, handle): (Ino, Handle)) {
-        for (number, expected) in self.content.chunks(REQUEST).enumerate() {
-            let found = volume.read(ino, handle, (number * REQUEST) as u64, REQUEST).await.unwrap().concat();
-            assert!(found == expected, "MiB {number} is not what was written");
-        }
+    async fn check(&self, volume: &Volume, file: File) {
+        assert!(content(volume, file).await == self.content, "it is not what was written");
     }
 }
 
-fn name() -> Name {
-    Name::new("file").unwrap()
+fn page(content: &bytes::Bytes, number: usize) -> bytes::Bytes {
+    content.slice(number * PAGE..(number + 1) * PAGE)
 }
 
-/// Opens the volume; nothing happens in it by itself.
-async fn open(store: &Arc<dyn ObjectStore>) -> Arc<Volume> {
-    let options =
-        OpenOptions { commit_interval: Duration::from_secs(3600), ..OpenOptions::new(Owner::new("test", "test")) };
-    Volume::open(Arc::clone(store), options).await.unwrap()
+async fn open(store: &Store) -> Arc<Volume> {
+    world::open(store, quiet()).await
 }
 
 /// Opens the file, with what the namespace knows of it in memory.
-async fn find(volume: &Volume) -> (Ino, Handle) {
-    let ino = volume.lookup(Ino::ROOT, &name()).await.unwrap().attr.ino;
+async fn find(volume: &Volume) -> File {
+    let file = world::find(volume, "file").await;
     // Neighbours that were written in one round are one extent.
-    assert!(volume.file_info(ino).await.unwrap().extents.len() > PAGES / 4);
-    (ino, volume.open(ino, OpenFlags::default()).await.unwrap())
+    assert!(volume.file_info(file.0).await.unwrap().extents.len() > PAGES / 4);
+    file
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -122,8 +107,7 @@ async fn what_a_reader_found_scattered_is_brought_together() {
     volume.close().await.unwrap();
     // So it stays.
     let volume = open(&scattered.store).await;
-    let ino = volume.lookup(Ino::ROOT, &name()).await.unwrap().attr.ino;
-    let file = (ino, volume.open(ino, OpenFlags::default()).await.unwrap());
+    let file = world::find(&volume, "file").await;
     scattered.check(&volume, file).await;
     volume.close().await.unwrap();
 }
@@ -133,10 +117,8 @@ async fn a_small_write_has_what_lies_around_it_brought_together() {
     let scattered = Scattered::write().await;
     // Nobody knows any more that the file is scattered.
     let volume = open(&scattered.store).await;
-    let (ino, _) = find(&volume).await;
-    let handle = volume.open(ino, OpenFlags { write: true, ..OpenFlags::default() }).await.unwrap();
-    let page = Bytes::copy_from_slice(&scattered.content[..PAGE]);
-    volume.write(ino, handle, 0, page, WriteFlags::default()).await.unwrap();
+    let (ino, handle) = find(&volume).await;
+    world::write(&volume, (ino, handle), 0, page(&scattered.content, 0)).await;
     volume.gc(&Silent).await.unwrap();
     let extents = volume.file_info(ino).await.unwrap().extents;
     let around = extents.iter().filter(|extent| extent.offset < 4 << 20).count();
@@ -150,8 +132,7 @@ async fn what_a_copy_shares_stays_where_it_is() {
     let scattered = Scattered::write().await;
     let volume = open(&scattered.store).await;
     let (ino, handle) = find(&volume).await;
-    let make = Make { node: Node::Regular, mode: 0o644, umask: 0 };
-    let copy = volume.make(Caller::ROOT, Ino::ROOT, &Name::new("copy").unwrap(), &make).await.unwrap().attr.ino;
+    let copy = volume.make(Caller::ROOT, Ino::ROOT, &name("copy"), &REGULAR).await.unwrap().attr.ino;
     let size = (PAGES * PAGE) as u64;
     let mut done = 0;
     while done < size {
@@ -198,9 +179,9 @@ async fn damage_in_one_place_keeps_no_other_from_being_brought_together() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_rewritten_that_is_mounted_read_only() {
     let scattered = Scattered::write().await;
-    let options = OpenOptions { read_only: true, ..OpenOptions::new(Owner::new("test", "test")) };
-    let volume = Volume::open(Arc::clone(&scattered.store), options).await.unwrap();
-    let file = find(&volume).await;
+    let volume = world::open(&scattered.store, OpenOptions { read_only: true, ..world::options() }).await;
+    let ino = volume.lookup(Ino::ROOT, &name("file")).await.unwrap().attr.ino;
+    let file = (ino, volume.open(ino, OpenFlags::default()).await.unwrap());
     let puts = scattered.meter.counts().of(Verb::Put);
     scattered.check(&volume, file).await;
     assert_eq!(scattered.meter.counts().of(Verb::Put), puts);
@@ -211,8 +192,7 @@ async fn nothing_is_rewritten_that_is_mounted_read_only() {
 async fn emptying_segments_takes_few_requests_for_each() {
     let scattered = Scattered::write().await;
     let volume = open(&scattered.store).await;
-    let (ino, _) = find(&volume).await;
-    let handle = volume.open(ino, OpenFlags { write: true, ..OpenFlags::default() }).await.unwrap();
+    let (ino, handle) = find(&volume).await;
     scattered.overwrite_most(&volume, (ino, handle)).await;
     volume.close().await.unwrap();
     // Nobody knows any more that the file is scattered.
@@ -232,8 +212,7 @@ async fn emptying_segments_takes_few_requests_for_each() {
 async fn what_could_not_be_moved_for_the_moment_is_moved_later() {
     let scattered = Scattered::write().await;
     let volume = open(&scattered.store).await;
-    let (ino, _) = find(&volume).await;
-    let handle = volume.open(ino, OpenFlags { write: true, ..OpenFlags::default() }).await.unwrap();
+    let (ino, handle) = find(&volume).await;
     scattered.overwrite_most(&volume, (ino, handle)).await;
     volume.close().await.unwrap();
 
@@ -253,10 +232,8 @@ async fn what_could_not_be_brought_together_for_the_moment_is_later() {
     let scattered = Scattered::write().await;
     let plan = FaultPlan::new(1);
     let volume = open(&plan.wrap(Arc::clone(&scattered.store))).await;
-    let (ino, _) = find(&volume).await;
-    let handle = volume.open(ino, OpenFlags { write: true, ..OpenFlags::default() }).await.unwrap();
-    let page = Bytes::copy_from_slice(&scattered.content[..PAGE]);
-    volume.write(ino, handle, 0, page, WriteFlags::default()).await.unwrap();
+    let (ino, handle) = find(&volume).await;
+    world::write(&volume, (ino, handle), 0, page(&scattered.content, 0)).await;
     plan.each(Verb::Get, "data/", Injection::Refuse);
     // There is nothing to delete, so that it may well end.
     let _ = volume.gc(&Silent).await;

@@ -5,19 +5,8 @@
 //! operation that is not before the last sync, and every file's content what it was after some operation that is not
 //! before its last fsync. `STOA_CRASH_SEEDS=N` runs N seeds.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::print_stdout,
-    reason = "a test that can't go on fails"
-)]
-
-mod history;
-
-use history::History;
-use object_store::ObjectStore;
-use object_store::memory::InMemory;
+use crate::history::History;
+use crate::world::{self, REGULAR, name};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::sync::Arc;
@@ -25,13 +14,12 @@ use std::time::Duration;
 use stoa_conformance::{Model, Op, Outcome, Script, State, apply, snapshot};
 use stoa_objects::{FaultPlan, Health, Odds, Retry, RetryPolicy};
 use stoa_vfs::Vfs;
-use stoa_volume::{FormatOptions, FsckOptions, OpenOptions, Owner, Silent, Volume};
+use stoa_volume::{FsckOptions, OpenOptions, Silent, Volume};
 
 const OPERATIONS_MAX: usize = 120;
 
 fn options(take_over: bool, commit_interval: Duration) -> OpenOptions {
-    let owner = Owner::new("test", "crash");
-    OpenOptions { take_over, commit_interval, ..OpenOptions::new(owner) }
+    OpenOptions { take_over, commit_interval, ..world::options() }
 }
 
 fn faults() -> Odds {
@@ -45,15 +33,13 @@ fn is_named(op: &Op) -> bool {
 
 async fn crash(seed: u64) {
     let mut rng = StdRng::seed_from_u64(seed ^ 0xc0ff_ee00);
-    let base: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
-    stoa_volume::format(Arc::clone(&base), &FormatOptions::default()).await.unwrap();
+    let base = world::formatted().await;
     let model = Model::new();
     let mut history = History::new(&model).await;
     let script = Script::generate(seed, OPERATIONS_MAX).ops.into_iter().filter(is_named);
     let plan = FaultPlan::new(rng.random());
     let retry = Retry::new(plan.wrap(Arc::clone(&base)), RetryPolicy::default(), Health::default());
-    let store: Arc<dyn ObjectStore> = Arc::new(retry);
-    let volume = Volume::open(store, options(true, Duration::from_millis(20))).await.unwrap();
+    let volume = Volume::open(Arc::new(retry), options(true, Duration::from_millis(20))).await.unwrap();
     plan.set(faults());
     let ops: Vec<Op> = script.take(rng.random_range(1..OPERATIONS_MAX)).collect();
     run(&volume, &model, &mut history, ops).await;
@@ -100,19 +86,17 @@ async fn nothing_acknowledged_is_lost() {
 
 #[tokio::test]
 async fn a_fenced_mount_refuses_to_write_and_to_say_that_it_did() {
-    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
-    stoa_volume::format(Arc::clone(&store), &FormatOptions::default()).await.unwrap();
+    let store = world::formatted().await;
     let first = Volume::open(Arc::clone(&store), options(false, Duration::from_secs(60))).await.unwrap();
     let second = Volume::open(Arc::clone(&store), options(true, Duration::from_secs(60))).await.unwrap();
-    let make = stoa_vfs::Make { node: stoa_vfs::Node::Regular, mode: 0o644, umask: 0 };
-    let name = stoa_vfs::Name::new("late").unwrap();
+    let name = name("late");
     let root = stoa_vfs::Ino::ROOT;
-    drop(first.make(stoa_vfs::Caller::ROOT, root, &name, &make).await);
+    drop(first.make(stoa_vfs::Caller::ROOT, root, &name, &REGULAR).await);
     assert_eq!(first.fsync(root).await, Err(stoa_vfs::Error::Fenced));
-    assert_eq!(first.make(stoa_vfs::Caller::ROOT, root, &name, &make).await, Err(stoa_vfs::Error::Fenced));
+    assert_eq!(first.make(stoa_vfs::Caller::ROOT, root, &name, &REGULAR).await, Err(stoa_vfs::Error::Fenced));
     assert_eq!(first.status().fenced.as_deref(), Some("a newer mount owns the volume"));
     assert_eq!(second.lookup(root, &name).await, Err(stoa_vfs::Error::NotFound));
-    second.make(stoa_vfs::Caller::ROOT, root, &name, &make).await.unwrap();
+    second.make(stoa_vfs::Caller::ROOT, root, &name, &REGULAR).await.unwrap();
     second.fsync(root).await.unwrap();
     first.close().await.unwrap_err();
     second.close().await.unwrap();
@@ -120,8 +104,7 @@ async fn a_fenced_mount_refuses_to_write_and_to_say_that_it_did() {
 
 #[tokio::test]
 async fn a_mount_that_was_shut_out_unawares_does_not_check_what_it_remembers() {
-    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
-    stoa_volume::format(Arc::clone(&store), &FormatOptions::default()).await.unwrap();
+    let store = world::formatted().await;
     let first = Volume::open(Arc::clone(&store), options(false, Duration::from_secs(60))).await.unwrap();
     first.fsck(FsckOptions::default(), &Silent).await.unwrap();
     let second = Volume::open(Arc::clone(&store), options(true, Duration::from_secs(60))).await.unwrap();
@@ -136,8 +119,7 @@ async fn a_mount_that_was_shut_out_unawares_does_not_check_what_it_remembers() {
 
 #[tokio::test]
 async fn a_reader_that_was_shut_out_has_nothing_to_lose() {
-    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
-    stoa_volume::format(Arc::clone(&store), &FormatOptions::default()).await.unwrap();
+    let store = world::formatted().await;
     let reading = OpenOptions { read_only: true, ..options(false, Duration::from_secs(60)) };
     let reader = Volume::open(Arc::clone(&store), reading).await.unwrap();
     let second = Volume::open(Arc::clone(&store), options(true, Duration::from_secs(60))).await.unwrap();

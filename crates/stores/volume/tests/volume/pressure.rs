@@ -1,14 +1,10 @@
 //! Little memory: moving data must not wait for memory that only moving on gives back.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that can't go on fails")]
-
+use crate::world::{self, assert_clean, formatted, make, quiet};
 use bytes::Bytes;
-use object_store::ObjectStore;
-use object_store::memory::InMemory;
-use std::sync::Arc;
 use std::time::Duration;
-use stoa_vfs::{Caller, Ino, Make, Name, Node, OpenFlags, Vfs, WriteFlags};
-use stoa_volume::{FormatOptions, FsckOptions, OpenOptions, Owner, Silent, Volume};
+use stoa_vfs::Vfs;
+use stoa_volume::{OpenOptions, Silent};
 
 const BLOCK: usize = 128 << 10;
 const BLOCKS: u64 = 512;
@@ -20,19 +16,11 @@ fn block(number: u64, version: u64) -> Bytes {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_collection_with_little_memory_ends() {
-    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
-    stoa_volume::format(Arc::clone(&store), &FormatOptions::default()).await.unwrap();
-    let owner = Owner::new("test", "test");
     // Whatever seals a segment gives back what a collection would wait for in vain. So nothing flushes by itself,
-    let commit_interval = Duration::from_secs(3600);
-    let options = OpenOptions { memory_bytes_max: 0, commit_interval, ..OpenOptions::new(owner) };
-    let volume = Volume::open(store, options).await.unwrap();
-    let make = Make { node: Node::Regular, mode: 0o644, umask: 0 };
-    let ino = volume.make(Caller::ROOT, Ino::ROOT, &Name::new("file").unwrap(), &make).await.unwrap().attr.ino;
-    let handle = volume.open(ino, OpenFlags { write: true, ..OpenFlags::default() }).await.unwrap();
+    let volume = world::open(&formatted().await, OpenOptions { memory_bytes_max: 0, ..quiet() }).await;
+    let (ino, handle) = make(&volume, "file").await;
     let write = async |number: u64, version| {
-        let offset = number * BLOCK as u64;
-        volume.write(ino, handle, offset, block(number, version), WriteFlags::default()).await.unwrap();
+        world::write(&volume, (ino, handle), number * BLOCK as u64, block(number, version)).await;
     };
     for number in 0..BLOCKS {
         write(number, 0).await;
@@ -54,8 +42,7 @@ async fn a_collection_with_little_memory_ends() {
         let data = volume.read(ino, handle, number * BLOCK as u64, BLOCK).await.unwrap().concat();
         assert!(data == block(number, u64::from(number % 8 > 2)), "block {number} is not what was written");
     }
-    let report = volume.fsck(FsckOptions { data: true, repair: false }, &Silent).await.unwrap();
-    assert_eq!(report.problems, []);
+    assert_clean(&volume).await;
     assert_eq!(volume.status().dirty_bytes, 0);
     volume.close().await.unwrap();
 }

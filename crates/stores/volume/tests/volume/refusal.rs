@@ -1,17 +1,14 @@
 //! A store that refuses what is written: fsync says so before long, nothing is lost, and all goes on once it is accepted.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that can't go on fails")]
-
+use crate::world::{self, File, LARGE, Store, assert_clean, content, find, formatted, make, noise};
 use bytes::Bytes;
 use futures::StreamExt;
-use object_store::ObjectStore;
-use object_store::memory::InMemory;
 use object_store::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use stoa_objects::{FaultPlan, Health, Injection, Retry, RetryPolicy, Verb};
-use stoa_vfs::{Caller, Error, Handle, Ino, Make, Name, Node, OpenFlags, SetAttr, Vfs, WriteFlags, XattrMode};
-use stoa_volume::{FormatOptions, FsckOptions, OpenOptions, Owner, Silent, Volume};
+use stoa_vfs::{Error, Ino, SetAttr, Vfs, XattrMode};
+use stoa_volume::{OpenOptions, Volume};
 
 /// What must not wait for ever is done by then, also on a machine under load.
 const SOON: Duration = Duration::from_secs(30);
@@ -19,27 +16,22 @@ const SOON: Duration = Duration::from_secs(30);
 /// Shorter than what lives in the namespace: only the namespace's own objects are written.
 const SMALL: usize = 1000;
 
-/// More than what lives in the namespace: it needs a segment.
-const LARGE: usize = 100_000;
-
 /// A segment is sealed when it is this full.
 const SEGMENT: usize = 16 << 20;
 
 struct Refusing {
-    base: Arc<dyn ObjectStore>,
+    base: Store,
     plan: FaultPlan,
     volume: Arc<Volume>,
 }
 
 fn options() -> OpenOptions {
-    let owner = Owner::new("test", "refusal");
-    OpenOptions { take_over: true, commit_interval: Duration::from_millis(50), ..OpenOptions::new(owner) }
+    OpenOptions { take_over: true, commit_interval: Duration::from_millis(50), ..world::options() }
 }
 
 impl Refusing {
     async fn open() -> Self {
-        let base: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
-        stoa_volume::format(Arc::clone(&base), &FormatOptions::default()).await.unwrap();
+        let base = formatted().await;
         let plan = FaultPlan::new(1);
         // A right that is missing is waited for only so long; everything else as in a mount.
         let policy = RetryPolicy { mend: Duration::from_millis(200), ..RetryPolicy::default() };
@@ -48,12 +40,10 @@ impl Refusing {
         Self { base, plan, volume }
     }
 
-    async fn write(&self, called: &'static str, data: Bytes) -> (Ino, Handle) {
-        let make = Make { node: Node::Regular, mode: 0o644, umask: 0 };
-        let ino = self.volume.make(Caller::ROOT, Ino::ROOT, &name(called), &make).await.unwrap().attr.ino;
-        let handle = self.volume.open(ino, OpenFlags { write: true, ..OpenFlags::default() }).await.unwrap();
-        self.volume.write(ino, handle, 0, data, WriteFlags::default()).await.unwrap();
-        (ino, handle)
+    async fn write(&self, called: &str, data: Bytes) -> File {
+        let file = make(&self.volume, called).await;
+        world::write(&self.volume, file, 0, data).await;
+        file
     }
 
     /// What fsync returns, and that it returns.
@@ -68,7 +58,7 @@ impl Refusing {
     }
 
     /// Without any help fsync succeeds again, and what was refused is found by the next owner.
-    async fn expect_recovery(self, called: &'static str, ino: Ino, data: &Bytes) {
+    async fn expect_recovery(self, called: &str, ino: Ino, data: &Bytes) {
         self.plan.end_each();
         let accepted = async {
             while self.fsync(ino).await.is_err() {
@@ -80,33 +70,15 @@ impl Refusing {
     }
 
     /// The next owner finds the file, whatever this one would still do.
-    async fn expect_found(self, called: &'static str, data: &Bytes) {
+    async fn expect_found(self, called: &str, data: &Bytes) {
         self.plan.kill_silently();
         self.volume.abandon();
-        let recovered = Volume::open(Arc::clone(&self.base), options()).await.unwrap();
-        let ino = recovered.lookup(Ino::ROOT, &name(called)).await.unwrap().attr.ino;
-        let handle = recovered.open(ino, OpenFlags::default()).await.unwrap();
-        assert_eq!(read(&recovered, ino, handle, data.len()).await, *data);
-        let report = recovered.fsck(FsckOptions { data: true, repair: false }, &Silent).await.unwrap();
-        assert_eq!(report.problems, []);
+        let recovered = world::open(&self.base, options()).await;
+        let file = find(&recovered, called).await;
+        assert_eq!(content(&recovered, file).await, *data);
+        assert_clean(&recovered).await;
         recovered.close().await.unwrap();
     }
-}
-
-fn name(text: &'static str) -> Name {
-    Name::new(text).unwrap()
-}
-
-async fn read(volume: &Volume, ino: Ino, handle: Handle, len: usize) -> Vec<u8> {
-    volume.read(ino, handle, 0, len).await.unwrap().concat()
-}
-
-/// Bytes that don't compress.
-fn noise(seed: u64, len: usize) -> Bytes {
-    use rand::{RngCore, SeedableRng};
-    let mut data = vec![0; len];
-    rand::rngs::StdRng::seed_from_u64(seed).fill_bytes(&mut data);
-    data.into()
 }
 
 async fn fsync_fails_while_metadata_is_refused(len: usize) {
@@ -118,7 +90,7 @@ async fn fsync_fails_while_metadata_is_refused(len: usize) {
         test.expect_refusal(ino).await;
         test.expect_refusal(Ino::ROOT).await;
     }
-    assert_eq!(read(&test.volume, ino, handle, len).await, data);
+    assert_eq!(content(&test.volume, (ino, handle)).await, data);
     test.volume.setattr(ino, &SetAttr { mode: Some(0o600), ..Default::default() }).await.unwrap();
     let status = test.volume.status();
     assert!(status.last_error.is_some_and(|why| why.contains("access denied")));
@@ -154,10 +126,10 @@ async fn fsync_fails_while_more_is_pending_than_may_be() {
         assert!(number < 10_000, "there is no limit to what is pending");
     }
     // Its access time is older than its content, and nobody waits for that to change.
-    let reading = tokio::time::timeout(SOON, read(&test.volume, ino, handle, SMALL)).await;
+    let reading = tokio::time::timeout(SOON, content(&test.volume, (ino, handle))).await;
     assert_eq!(reading.unwrap_or_else(|_| panic!("a read waits for the store")), before);
     let data = noise(3, SMALL);
-    test.volume.write(ino, handle, 0, data.clone(), WriteFlags::default()).await.unwrap();
+    world::write(&test.volume, (ino, handle), 0, data.clone()).await;
     test.expect_refusal(ino).await;
     test.expect_recovery("file", ino, &data).await;
 }
@@ -186,14 +158,13 @@ async fn files_are_read_while_a_copy_of_them_waits_for_the_store() {
     let test = Refusing::open().await;
     let data = noise(1, LARGE);
     test.plan.outage(true);
-    let ((from, from_handle), (to, to_handle)) =
-        (test.write("from", data.clone()).await, test.write("to", data.clone()).await);
+    let (from, to) = (test.write("from", data.clone()).await, test.write("to", data.clone()).await);
     let (volume, len) = (Arc::clone(&test.volume), LARGE as u64);
-    let copying = tokio::spawn(async move { volume.copy_range(from, 0, to, 0, len).await });
+    let copying = tokio::spawn(async move { volume.copy_range(from.0, 0, to.0, 0, len).await });
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert!(!copying.is_finished(), "copied, with nothing in the store");
-    for (ino, handle) in [(from, from_handle), (to, to_handle)] {
-        let reading = tokio::time::timeout(SOON, read(&test.volume, ino, handle, LARGE)).await;
+    for file in [from, to] {
+        let reading = tokio::time::timeout(SOON, content(&test.volume, file)).await;
         assert_eq!(reading.unwrap_or_else(|_| panic!("a read waits for the store")), data);
     }
     test.plan.outage(false);

@@ -1,43 +1,24 @@
 //! Files of very many extents: nothing that goes through them needs them all at once, and nothing of them is lost.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that can't go on fails")]
-
-use bytes::Bytes;
-use object_store::ObjectStore;
-use object_store::memory::InMemory;
+use crate::world::{self, File, assert_clean, content, formatted, make, noise, quiet, write};
 use std::sync::Arc;
-use std::time::Duration;
-use stoa_vfs::{Caller, Error, Handle, Ino, Make, Name, Node, OpenFlags, Seek, SetAttr, Vfs, WriteFlags};
-use stoa_volume::{FormatOptions, FsckOptions, OpenOptions, Owner, Silent, Volume};
+use stoa_vfs::{Error, Seek, SetAttr, Vfs};
+use stoa_volume::{Silent, Volume};
 
 /// Bytes with holes between them. Each is an extent in a segment, so it is twice as many extents as this.
 const BYTES: u64 = 20_000;
 
+/// Files are published as a whole, when they are synced.
 async fn open() -> Arc<Volume> {
-    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
-    stoa_volume::format(Arc::clone(&store), &FormatOptions::default()).await.unwrap();
-    // Files are published as a whole, when they are synced.
-    let options =
-        OpenOptions { commit_interval: Duration::from_secs(3600), ..OpenOptions::new(Owner::new("test", "test")) };
-    Volume::open(store, options).await.unwrap()
-}
-
-async fn make(volume: &Volume, called: &'static str) -> (Ino, Handle) {
-    let make = Make { node: Node::Regular, mode: 0o644, umask: 0 };
-    let ino = volume.make(Caller::ROOT, Ino::ROOT, &Name::new(called).unwrap(), &make).await.unwrap().attr.ino;
-    (ino, volume.open(ino, OpenFlags { write: true, ..OpenFlags::default() }).await.unwrap())
+    world::open(&formatted().await, quiet()).await
 }
 
 /// Writes every second byte of a file.
-async fn scatter(volume: &Volume, (ino, handle): (Ino, Handle), bytes: u64, byte: u8) {
+async fn scatter(volume: &Volume, file: File, bytes: u64, byte: u8) {
     for number in 0..bytes {
-        volume.write(ino, handle, number * 2, Bytes::from(vec![byte]), WriteFlags::default()).await.unwrap();
+        write(volume, file, number * 2, vec![byte]).await;
     }
-    volume.fsync(ino).await.unwrap();
-}
-
-async fn content(volume: &Volume, (ino, handle): (Ino, Handle)) -> Vec<u8> {
-    volume.read(ino, handle, 0, 1 << 20).await.unwrap().concat()
+    volume.fsync(file.0).await.unwrap();
 }
 
 /// Looking at every GiB of this hole would take hours.
@@ -56,7 +37,7 @@ async fn a_hole_of_any_length_is_one_step() {
         assert_eq!(volume.seek(ino, 1, Seek::Hole).await, Ok(1), "synced: {synced}");
     }
     for synced in [false, true] {
-        volume.write(ino, handle, far, Bytes::from_static(b"far"), WriteFlags::default()).await.unwrap();
+        write(&volume, (ino, handle), far, &b"far"[..]).await;
         if synced {
             volume.fsync(ino).await.unwrap();
         }
@@ -83,8 +64,7 @@ async fn a_segment_is_emptied_of_a_scattered_file() {
     assert!(moved == (1, BYTES / 10) || moved == (0, 0), "{report:?}");
     assert_ne!(last_segment().await, sparse);
     assert_eq!(content(&volume, file).await, before);
-    let report = volume.fsck(FsckOptions { data: true, repair: false }, &Silent).await.unwrap();
-    assert_eq!(report.problems, []);
+    assert_clean(&volume).await;
     volume.close().await.unwrap();
 }
 
@@ -104,8 +84,7 @@ async fn a_copy_of_a_scattered_file_says_how_far_it_got() {
     }
     assert_eq!(content(&volume, to).await, content(&volume, from).await);
     assert_eq!(volume.file_info(to.0).await.unwrap().extents.len() as u64, size);
-    let report = volume.fsck(FsckOptions { data: true, repair: false }, &Silent).await.unwrap();
-    assert_eq!(report.problems, []);
+    assert_clean(&volume).await;
     volume.close().await.unwrap();
 }
 
@@ -114,20 +93,14 @@ async fn what_was_written_in_any_order_lies_in_the_order_of_the_file() {
     const PAGE: u64 = 4096;
     const PAGES: u64 = 6000;
     let volume = open().await;
-    let (ino, handle) = make(&volume, "file").await;
+    let file = make(&volume, "file").await;
     for number in 0..PAGES {
-        // Every page once, as 3,299 and 6,000 have no common divisor; each differs, and none compresses.
+        // Every page once, as 3,299 and 6,000 have no common divisor.
         let page = number * 3299 % PAGES;
-        let mut seed = page;
-        let mut noise = || {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 56) as u8
-        };
-        let data: Vec<u8> = (0..PAGE).map(|_| noise()).collect();
-        volume.write(ino, handle, page * 2 * PAGE, Bytes::from(data), WriteFlags::default()).await.unwrap();
+        write(&volume, file, page * 2 * PAGE, noise(page, PAGE as usize)).await;
     }
-    volume.fsync(ino).await.unwrap();
-    let info = volume.file_info(ino).await.unwrap();
+    volume.fsync(file.0).await.unwrap();
+    let info = volume.file_info(file.0).await.unwrap();
     let segments: Vec<&String> = info.extents.iter().filter_map(|extent| extent.segment.as_ref()).collect();
     let changes = segments.windows(2).filter(|pair| pair[0] != pair[1]).count();
     assert_eq!(segments.len() as u64, PAGES);
