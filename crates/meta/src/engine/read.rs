@@ -236,8 +236,13 @@ pub(super) fn successor(key: &Key) -> Key {
 
 /// Reads an extent record.
 pub(super) fn extent_of(ino: Ino, key: &Key, value: Bytes) -> Result<Extent> {
+    decode_extent(end_of(ino, key)?, value).map_err(|error| bad("extent", ino, &error))
+}
+
+/// Where the extent of a record ends in its file.
+pub(super) fn end_of(ino: Ino, key: &Key) -> Result<u64> {
     match RecordKey::decode(key).map_err(|error| bad("extent", ino, &error))? {
-        RecordKey::Extent(_, end) => decode_extent(end, value).map_err(|error| bad("extent", ino, &error)),
+        RecordKey::Extent(_, end) => Ok(end),
         _ => Err(bad("extent", ino, &Malformed("another kind of record among extents"))),
     }
 }

@@ -2,9 +2,10 @@
 
 use super::Inner;
 use super::extents::check_cover_from;
-use super::read::extent_of;
-use crate::record::RecordKey;
+use super::read::{end_of, extent_of};
+use crate::record::{Key, RecordKey};
 use crate::{Extent, Result, SegmentId};
+use bytes::Bytes;
 use std::collections::{HashSet, VecDeque};
 use std::ops::{ControlFlow, Range};
 use stoa_vfs::{Ino, Kind};
@@ -55,7 +56,9 @@ impl Inner {
         loop {
             let (page, more) = self.page(ino, next, count).await?;
             read += page.len();
-            for extent in page {
+            for (key, value) in page {
+                // One after the other: what is damaged keeps nobody from what comes before it.
+                let extent = extent_of(ino, &key, value)?;
                 next = extent.end();
                 if each(extent).is_break() {
                     return Ok(read);
@@ -68,14 +71,13 @@ impl Inner {
         }
     }
 
-    /// Reads a page of the extents of a file that is not held, from the one that covers `from` on; says whether there may be more.
-    async fn page(&self, ino: Ino, from: u64, count: usize) -> Result<(Vec<Extent>, bool)> {
+    /// The records of a page of the extents of a file that is not held, from the one that covers `from` on; and whether there may be more.
+    async fn page(&self, ino: Ino, from: u64, count: usize) -> Result<(Vec<(Key, Bytes)>, bool)> {
         let (_, end) = RecordKey::all_about(b'e', ino.0);
         let start = RecordKey::Extent(ino, from.saturating_add(1)).encode();
         let page = self.scan(start..end, count).await?;
         let more = page.len() == count;
-        let extents = page.into_iter().map(|(key, value)| extent_of(ino, &key, value)).collect::<Result<_>>()?;
-        Ok((extents, more))
+        Ok((page, more))
     }
 
     /// Up to `count` extents that `wanted` names, whole and in order, from the one that covers `from` on.
@@ -164,7 +166,8 @@ impl Inner {
 pub(super) struct Places<'i> {
     inner: &'i Inner,
     ino: Ino,
-    page: VecDeque<Extent>,
+    /// Records, by where their extents end. They are read when they are wanted: what is damaged is for those to find who touch it.
+    page: VecDeque<(u64, Key, Bytes)>,
     /// Up to where `page` has all that was not passed.
     reached: u64,
     /// Whether there may be extents after the page.
@@ -181,13 +184,23 @@ impl<'i> Places<'i> {
 
     /// The extents that touch `range`, whole. It begins where the one before did, or later. The lock is held.
     pub(super) async fn touching(&mut self, range: &Range<u64>) -> Result<Vec<Extent>> {
-        while self.page.front().is_some_and(|first| first.end() <= range.start) {
+        while self.page.front().is_some_and(|(end, ..)| *end <= range.start) {
             self.page.pop_front();
         }
         while self.more && self.reached < range.end {
             self.read_on(self.reached.max(range.start)).await?;
         }
-        let touching: Vec<_> = self.page.iter().take_while(|extent| extent.offset < range.end).cloned().collect();
+        let mut touching: Vec<Extent> = Vec::new();
+        for (end, key, value) in &self.page {
+            let extent = extent_of(self.ino, key, value.clone())?;
+            if extent.offset >= range.end {
+                break;
+            }
+            touching.push(extent);
+            if *end >= range.end {
+                break;
+            }
+        }
         self.wanted += touching.len();
         Ok(touching)
     }
@@ -199,9 +212,12 @@ impl<'i> Places<'i> {
         self.wanted = 0;
         let (page, more) = self.inner.page(self.ino, from, self.count).await?;
         self.inner.note_read(self.ino, page.len());
-        self.reached = page.last().map_or(from, Extent::end);
         self.more = more;
-        self.page.extend(page);
+        self.reached = from;
+        for (key, value) in page {
+            self.reached = end_of(self.ino, &key)?;
+            self.page.push_back((self.reached, key, value));
+        }
         Ok(())
     }
 }

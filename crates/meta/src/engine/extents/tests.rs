@@ -1,9 +1,14 @@
 use super::HELD_MAX;
 use crate::engine::Engine;
 use crate::engine::tests::{ROOT, file, open};
-use crate::{Codec, Content, Extent, FileUpdate, FrameRef, Meta, NewSegment, Run, SegmentId};
+use crate::record::RecordKey;
+use crate::testing;
+use crate::{Codec, Content, Error, Extent, FileUpdate, FrameRef, Meta, NewSegment, Run, SegmentId};
+use bytes::Bytes;
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stoa_vfs::Ino;
@@ -180,4 +185,77 @@ async fn many_places_of_a_file_that_is_not_held_are_found_in_one_pass() {
         engine.publish(&[], update(undone)).await.unwrap();
     }
     assert_eq!(engine.extents(ino, 0..many * LEN).await.unwrap(), expected);
+}
+
+/// Pages that were written together, from page `start` on. What is left of them, when others are written over some, says which these were.
+fn together(start: u64, pages: u64, number: u64) -> Extent {
+    let len = pages * LEN;
+    let frame =
+        FrameRef { stored_len: 4096, data_len: u32::try_from(len).unwrap(), checksum: number, codec: Codec::Raw };
+    let run = Run { segment: SEGMENT, stored_offset: 0, skip: 0, frames: vec![frame] };
+    Extent { offset: start * LEN, len, content: Content::Stored(run) }
+}
+
+/// For each page which write it is of, and which page of that.
+fn pages_of(extents: &[Extent]) -> Vec<(u64, u64)> {
+    let pages = |extent: &Extent| {
+        let Content::Stored(run) = &extent.content else { panic!("{extent:?} is no data") };
+        let (number, first) = (run.frames[0].checksum, u64::from(run.skip) / LEN);
+        (first..first + extent.len / LEN).map(move |page| (number, page)).collect::<Vec<_>>()
+    };
+    extents.iter().flat_map(pages).collect()
+}
+
+#[tokio::test]
+async fn random_updates_of_a_file_that_is_not_held_are_as_in_a_model() {
+    let (_store, engine, ino) = empty_file().await;
+    let many = 2 * u64::try_from(engine.0.cached.held_max).unwrap();
+    let update = |extents| vec![FileUpdate { ino, extents, size: many * LEN, modified: None }];
+    engine.publish(&[], update((0..many).map(|page| together(page, 1, page)).collect())).await.unwrap();
+    let mut model: Vec<(u64, u64)> = (0..many).map(|page| (page, 0)).collect();
+    let mut random = StdRng::seed_from_u64(7);
+    let mut number = many;
+    for round in 0..12 {
+        // Many at once, some, or few; never so many that the file is held.
+        let apart = [6, 60, 5000][round % 3];
+        let mut extents = Vec::new();
+        let mut page = random.random_range(0..apart);
+        while page < many {
+            number += 1;
+            let pages = random.random_range(1..4).min(many - page);
+            extents.push(together(page, pages, number));
+            (0..pages).for_each(|within| model[usize::try_from(page + within).unwrap()] = (number, within));
+            page += pages + random.random_range(0..2 * apart);
+        }
+        engine.publish(&[], update(extents)).await.unwrap();
+        let start = random.random_range(0..many - 3000);
+        let found = engine.extents(ino, start * LEN..(start + 3000) * LEN).await.unwrap();
+        let expected = usize::try_from(start).unwrap()..usize::try_from(start + 3000).unwrap();
+        assert!(pages_of(&found) == model[expected], "round {round}, from page {start}");
+    }
+    assert!(engine.0.held(ino).await.unwrap().is_none(), "it is held, which shows nothing");
+    assert!(pages_of(&engine.extents(ino, 0..many * LEN).await.unwrap()) == model);
+}
+
+#[tokio::test]
+async fn damage_beside_what_is_written_keeps_nobody_from_it() {
+    let (store, first, ino) = empty_file().await;
+    let many = u64::try_from(first.0.cached.held_max).unwrap() + 1;
+    let update = |extents| vec![FileUpdate { ino, extents, size: many * LEN, modified: None }];
+    first.publish(&[], update((0..many).map(|index| extent(index, index)).collect())).await.unwrap();
+    first.close().await.unwrap();
+    // Not among those that are read to find out that the file is not to be held.
+    let damaged = HELD_MAX as u64 + 500;
+    let key = RecordKey::Extent(ino, (damaged + 1) * LEN);
+    testing::plant(Arc::clone(&store), vec![(key, Some(Bytes::from_static(&[0xff])))]).await.unwrap();
+
+    let engine = open(&store).await;
+    let written = |places: [u64; 3]| update(places.map(|index| extent(index, index + many)).to_vec());
+    engine.publish(&[], written([damaged - 30, damaged - 9, damaged - 1])).await.unwrap();
+    engine.publish(&[], written([damaged + 1, damaged + 9, damaged + 30])).await.unwrap();
+    assert!(engine.0.held(ino).await.unwrap().is_none(), "it is held, which shows nothing");
+    let before = engine.extents(ino, (damaged - 2) * LEN..damaged * LEN).await.unwrap();
+    assert_eq!(before, [extent(damaged - 2, damaged - 2), extent(damaged - 1, damaged - 1 + many)]);
+    let across = engine.publish(&[], written([damaged - 30, damaged, damaged + 30])).await;
+    assert!(matches!(across, Err(Error::Corrupt(_))), "{across:?}");
 }
