@@ -113,9 +113,10 @@ fn cp_of_a_large_file_moves_no_bytes() -> Result<()> {
                 test $(stat -c %Y new) -gt $(date -d 2024-01-01 +%s)";
             let before = bytes_moved(place)?;
             shell(script, place.dir(), Duration::from_secs(60))?;
-            // Read once, to compare: four times the same bytes, under four names.
+            // Read once, to compare: four times the same bytes, under four names. Of these, some may come twice, when requests of the kernel
+            // overtake one another; half a copy would be more than that.
             let (received, sent) = (bytes_moved(place)?.0 - before.0, bytes_moved(place)?.1 - before.1);
-            ensure!(received <= 4 * content.len() as u64 + 1_000_000, "{received} bytes came here");
+            ensure!(received <= 9 * content.len() as u64 / 2, "{received} bytes came here");
             ensure!(sent < 1_000_000, "{sent} bytes were sent");
             ["new", "old", "same"].into_iter().try_for_each(|key| expect(objects, key, &content))
         },
